@@ -27,7 +27,7 @@ var __export = (target, all) => {
     __defProp(target, name, { get: all[name], enumerable: true });
 };
 var __toCommonJS = (mod) => __copyProps(__defProp({}, "__esModule", { value: true }), mod);
-const buildId = "10730dc30c4c50af";
+const buildId = "642c4528decce348";
 // The beginning of the built file (companion/pack.mjs puts it there): compiles the parts and hands them out. What V8 made of the parts
 // is kept in the user's cache folder, a file or two for each command, so that the next start compiles nothing (Node 20: 5 ms of a
 // launch). Any trouble with the cache means a start without it. JOB_COMPANION_NO_CACHE=1 turns it off.
@@ -140,9 +140,9 @@ isTTY?{isTerminal:true,columns:stream.columns||80,rows:stream.rows||24}:elsewher
 off("resize",fn)}function isNullDevice(rdev){return rdev===((0,import_node_fs.statSync)("/dev/null",{throwIfNoEntry:false})?.rdev??-1)}var cell=new Int32Array(new SharedArrayBuffer(
 4));function pause(){Atomics.wait(cell,0,0,2)}var fault=process.argv[2]==="hook"?import_chunk_6PFAPK5K.exitCodes.done:import_chunk_6PFAPK5K.exitCodes.fault;process.
 exitCode=fault;async function main(args){if(process.platform!=="linux")(await Promise.resolve().then(()=>load("./install-ps-XS5LK7KT.js"))).installForMac();if(args[0]===
-"_worker"){const{runWorker}=await Promise.resolve().then(()=>load("./main-G64I55KP.js"));const isDone=await runWorker(args[1]??"",args[2]??"",text=>writeOut(2,text));
+"_worker"){const{runWorker}=await Promise.resolve().then(()=>load("./main-6Q3O4WIE.js"));const isDone=await runWorker(args[1]??"",args[2]??"",text=>writeOut(2,text));
 process.exit(isDone?0:70)}if(args[0]==="_notify"){const{runNotify}=await Promise.resolve().then(()=>load("./notify-2FW2FZPN.js"));await runNotify(args[1]??"",args[2]??
-"");process.exit(import_chunk_6PFAPK5K.exitCodes.done)}const{dispatch}=await Promise.resolve().then(()=>load("./dispatch-R5WQOHQJ.js"));const reply=await dispatch(
+"");process.exit(import_chunk_6PFAPK5K.exitCodes.done)}const{dispatch}=await Promise.resolve().then(()=>load("./dispatch-QKCM7UW5.js"));const reply=await dispatch(
 args,makeContext(),"0.1.0");const isTold=print(reply);process.exit(isTold?reply.code:fault)}function makeContext(){const terminal=terminalOf(1);return{cwd:currentFolder(),
 isTerminal:terminal.isTerminal,width:terminal.columns,readStdin,readStdinWithin,screen:terminal.isTerminal&&!import_chunk_IYTRN2OE.variables.isDumb()?stdoutScreen():
 null,live:terminalOf(2).isTerminal?liveLine:null,say:text=>writeOut(1,text),tell:text=>writeOut(2,`${text}
@@ -222,23 +222,6 @@ size,modified_ms:mtimeMs,inode:ino}),error=>["ENOENT","ENOTDIR"].includes((0,imp
 itself]=[await(0,import_promises.stat)(target),await(0,import_promises.lstat)(target)];return{found:(0,import_chunk_S7M4UBSY.behindOf)(behind,itself.isSymbolicLink()?
 await(0,import_promises.realpath)(target):null)}}catch(error){const code=(0,import_chunk_NVPF5LEY.errnoOf)(error)??"error";return["ENOENT","ENOTDIR"].includes(code)?
 {found:void 0}:{trouble:code}}}
-
-},
-"./chunk-2UFU4IRL.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{folderSaid:()=>folderSaid,onceWords:()=>onceWords,repeatedLaunch:()=>repeatedLaunch});module.exports=stdin_exports;
-var import_chunk_NASQND3U=load("./chunk-NASQND3U.js");var import_chunk_D5SDVZN3=load("./chunk-D5SDVZN3.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");
-var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_node_path=builtin("node:path");var passing=[
-"owner","label","once-key","notify","json","id-only","wait","wait-timeout","foreground","state-dir","prompt-file","stdin"];function onceWords(verb,input,folder,task){
-const options=input.given().filter(([name])=>!passing.includes(name)&&!["prompt","cwd"].includes(name));return JSON.stringify([verb,options.sort(),input.words,input.
-rest,folder,task])}function folderSaid(context,input){return import_node_path.default.resolve(context.cwd,input.text("cwd")??".")}async function repeatedLaunch(context,input,words,isSynchronous){
-const{onceKey}=(0,import_chunk_NASQND3U.launchWords)(input);if(onceKey===null)return void 0;(0,import_chunk_NASQND3U.checkLaunchOptions)(input);const root=context.
-root(input);const launched=await(0,import_chunk_D5SDVZN3.launchedBefore)(root,onceKey,words);if(!launched)return void 0;const{folder}=(0,import_chunk_SBGDAVSA.jobPaths)(
-root.folder,launched.id);return(0,import_chunk_S7M4UBSY.exists)(folder)?(0,import_chunk_NASQND3U.tellLaunched)(context,input,root,launched,isSynchronous):tellCleaned(
-input,launched.id)}function tellCleaned(input,id){const note=`job ${id} had this once-key; its record was removed by clean, and nothing was started`;if(input.has(
-"id-only"))return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${id}
-`};if(input.has("json"))return{code:import_chunk_6PFAPK5K.exitCodes.done,json:{id,new:false,cleaned:true,next:{}}};return{code:import_chunk_6PFAPK5K.exitCodes.done,
-out:`${note}
-`}}
 
 },
 "./chunk-2WOCCBJN.js": function (module, exports) {
@@ -511,6 +494,23 @@ function findQuestion(text){return/(?:^|\n)PARENT-QUESTION: ([0-9]{2}-[A-Za-z0-9
 test(text.trimStart().slice(0,200))}
 
 },
+"./chunk-5A6Z5Z3J.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{folderSaid:()=>folderSaid,onceWords:()=>onceWords,repeatedLaunch:()=>repeatedLaunch});module.exports=stdin_exports;
+var import_chunk_6TT3G2IE=load("./chunk-6TT3G2IE.js");var import_chunk_D5SDVZN3=load("./chunk-D5SDVZN3.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");
+var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_node_path=builtin("node:path");var passing=[
+"owner","label","once-key","notify","json","id-only","wait","wait-timeout","foreground","state-dir","prompt-file","stdin"];function onceWords(verb,input,folder,task){
+const options=input.given().filter(([name])=>!passing.includes(name)&&!["prompt","cwd"].includes(name));return JSON.stringify([verb,options.sort(),input.words,input.
+rest,folder,task])}function folderSaid(context,input){return import_node_path.default.resolve(context.cwd,input.text("cwd")??".")}async function repeatedLaunch(context,input,words,isSynchronous){
+const{onceKey}=(0,import_chunk_6TT3G2IE.launchWords)(input);if(onceKey===null)return void 0;(0,import_chunk_6TT3G2IE.checkLaunchOptions)(input);const root=context.
+root(input);const launched=await(0,import_chunk_D5SDVZN3.launchedBefore)(root,onceKey,words);if(!launched)return void 0;const{folder}=(0,import_chunk_SBGDAVSA.jobPaths)(
+root.folder,launched.id);return(0,import_chunk_S7M4UBSY.exists)(folder)?(0,import_chunk_6TT3G2IE.tellLaunched)(context,input,root,launched,isSynchronous):tellCleaned(
+input,launched.id)}function tellCleaned(input,id){const note=`job ${id} had this once-key; its record was removed by clean, and nothing was started`;if(input.has(
+"id-only"))return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${id}
+`};if(input.has("json"))return{code:import_chunk_6PFAPK5K.exitCodes.done,json:{id,new:false,cleaned:true,next:{}}};return{code:import_chunk_6PFAPK5K.exitCodes.done,
+out:`${note}
+`}}
+
+},
 "./chunk-5AMCSYZA.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{damagedState:()=>damagedState,defaultEngine:()=>defaultEngine,earlyState:()=>earlyState,findEngine:()=>findEngine,hasQueue:()=>hasQueue,
 readTurn:()=>readTurn,writeTurn:()=>writeTurn});module.exports=stdin_exports;var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_33P23ATF=load(
@@ -567,6 +567,53 @@ done:0,fault:1,pending:2,unsuccessful:3,canceled:4};var codeOfState={queued:exit
 pending,done:exitCodes.done,failed:exitCodes.unsuccessful,timed_out:exitCodes.unsuccessful,crashed:exitCodes.unsuccessful,canceled:exitCodes.canceled};function exitCodeOf(state){
 return codeOfState[state]}function exitCodeOfAll(states){const codes=states.map(exitCodeOf);for(const code of[exitCodes.pending,exitCodes.unsuccessful,exitCodes.
 canceled]){if(codes.includes(code))return code}return exitCodes.done}
+
+},
+"./chunk-6TT3G2IE.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{checkLaunchOptions:()=>checkLaunchOptions,launchAndTell:()=>launchAndTell,launchWords:()=>launchWords,notifyOf:()=>notifyOf,
+onStallOf:()=>onStallOf,tellLaunched:()=>tellLaunched});module.exports=stdin_exports;var import_chunk_D5SDVZN3=load("./chunk-D5SDVZN3.js");var import_chunk_HR3GXE3S=load(
+"./chunk-HR3GXE3S.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_E4YAHXBS=load("./chunk-E4YAHXBS.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_EBOOCFUF=load(
+"./chunk-EBOOCFUF.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load(
+"./chunk-IYTRN2OE.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");async function notifyOf(context,input,inherited){
+const text=input.text("notify");if(text==="none")return null;if(text!==void 0)return resolved((0,import_chunk_HR3GXE3S.parseNotify)(text),"--notify",context.cwd);
+if(inherited)return resolved(inherited,"the notifier of the earlier job",context.cwd);if(!(0,import_chunk_7U2475D5.mayMention)("notify"))return null;const{readUserConfig}=await Promise.
+resolve().then(()=>load("./config-PFALXEIL.js"));const{notify}=readUserConfig();return notify?resolved(notify,`"notify" of ${(0,import_chunk_7U2475D5.userConfigFile)()}`,
+null):null}function resolved(words,source,cwd){const[name="",...args]=words;const isRelative=name.includes("/")&&!import_node_path.default.isAbsolute(name);const program=cwd===
+null&&isRelative?void 0:(0,import_chunk_RWPWOFIF.findProgram)(name,cwd??"/");if(program!==void 0)return[program,...args];const where=!name.includes("/")?`it is \
+not on PATH (${import_chunk_IYTRN2OE.variables.searchPath()||"empty"})`:cwd===null&&isRelative?"it must be absolute or on PATH":`no executable file of that name${isRelative?
+` (looked from ${cwd})`:""}`;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use ${JSON.stringify(name)} as ${source}: ${where}`,"give the path o\
+f the program")}function launchWords(input,earlier){const onceKey=input.text("once-key")??null;if(onceKey==="")throw(0,import_chunk_NVPF5LEY.usageError)('cannot\
+ take --once-key "": a key needs at least one character');return{owner:input.text("owner")??import_chunk_IYTRN2OE.variables.owner()??earlier?.owner??null,label:input.
+text("label")??earlier?.label??null,onceKey,maxLive:input.count("max-live")??earlier?.max_live??null,milestone:input.text("milestone")??earlier?.milestone??null}}
+function onStallOf(input){const text=input.text("on-stall");if(text===void 0)return null;if(text.trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)("cannot t\
+ake an empty --on-stall: say what is to be done about a stall");const size=(0,import_chunk_LXK2ZILE.byteLength)(text);if(size>import_chunk_EBOOCFUF.onStallBytes)
+throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --on-stall of ${size} bytes: at most ${import_chunk_EBOOCFUF.onStallBytes} are allowed`);return text}function checkLaunchOptions(input){
+if(input.has("wait-timeout")&&!input.has("wait"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --wait-timeout without --wait");input.duration("wait-tim\
+eout");for(const other of["json","wait"]){if(input.has("id-only")&&input.has(other))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --id-only and --${other}\
+ together`)}}async function launchAndTell(context,input,request,isSynchronous=false){checkLaunchOptions(input);const root=context.root(input);if(input.has("mile\
+stone"))await(await Promise.resolve().then(()=>load("./milestone-OHA4EZHX.js"))).requireMilestone(context,input,root);const notify=await notifyOf(context,input,
+request.notify);return tellLaunched(context,input,root,await(0,import_chunk_D5SDVZN3.launch)(root,{...request,notify}),isSynchronous)}async function tellLaunched(context,input,root,launched,isSynchronous){
+if(input.has("wait")||isSynchronous){const{waitAndTell}=await Promise.resolve().then(()=>load("./collecting-THTS36DQ.js"));const told=launched.isNew?warningNotes(
+root,launched.id):[];const collect=`collect: ${import_chunk_E4YAHXBS.nextCommands.waitOn(launched.id,specOf(root,launched.id),root.option)}`;for(const line of[jobLine(
+launched),collect,...told])context.tell(line);const timeoutMs=input.duration("wait-timeout")??Number.MAX_SAFE_INTEGER;return waitAndTell(context,root,[launched.
+id],{mode:"all",timeoutMs,heartbeatMs:null,isJson:input.has("json"),owner:input.text("owner")??null,told})}return tellLaunch(root,launched,input)}function jobLine({
+id,isNew}){return`job ${id}${isNew?"":" (this once-key had it already; nothing was started)"}`}function warningsOf(root,id){return specOf(root,id)?.warnings??[]}
+function specOf(root,id){const spec=(0,import_chunk_R6BAS6U2.readSpec)((0,import_chunk_SBGDAVSA.jobPaths)(root.folder,id));return spec.kind==="ok"?spec.value:void 0}
+function warningNotes(root,id){return warningsOf(root,id).map(one=>`warning: ${(0,import_chunk_LXK2ZILE.plainText)(one.message)}`)}async function timerOf(root,id){
+if(!id.startsWith("timer-"))return void 0;const[{inspect},{dueWords,timerFacts}]=await Promise.all([Promise.resolve().then(()=>load("./view-GTNO2POA.js")),Promise.
+resolve().then(()=>load("./timer-facts-HUMBIDTY.js"))]);const{spec,state}=inspect(root.folder,id);if(!spec?.timer)return void 0;return{facts:{state:state.state,
+...timerFacts(spec.timer)},line:`due:     ${dueWords(spec.timer)}`}}async function queueOf(root,id){const spec=specOf(root,id);if(!spec?.max_live)return void 0;
+try{return await(await Promise.resolve().then(()=>load("./queue-note-WQWLROEL.js"))).queueNoteOf(root.folder,spec)}catch{return void 0}}async function tellLaunch(root,launched,input){
+const{id,isNew}=launched;const notes=warningNotes(root,id);if(input.has("id-only"))return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${id}
+`,notes};const paths=(0,import_chunk_SBGDAVSA.jobPaths)(root.folder,id);const commands={wait:import_chunk_E4YAHXBS.nextCommands.waitOn(id,specOf(root,id),root.option),
+observe:import_chunk_E4YAHXBS.nextCommands.observe(id,root.option),cancel:import_chunk_E4YAHXBS.nextCommands.cancel(id,root.option)};const timer=await timerOf(root,
+id);const queue=isNew?await queueOf(root,id):void 0;if(input.has("json")){return{code:import_chunk_6PFAPK5K.exitCodes.done,json:{id,new:isNew,...timer?{...timer.
+facts,replaced:launched.replaced??[]}:{},...queue?.facts??{},folder:paths.folder,result_path:paths.result,output_path:paths.output,warnings:warningsOf(root,id),
+next:commands}}}const lines=[jobLine(launched),...timer?[timer.line]:[],...queue?[queue.line]:[],...(launched.replaced??[]).map(earlier=>`replaced: ${earlier}`),
+`collect: ${commands.wait}`,`observe: ${commands.observe}`,`result:  ${paths.result}`];return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${lines.join("\n")}\
+
+`,notes}}
 
 },
 "./chunk-7A7PAC7A.js": function (module, exports) {
@@ -759,6 +806,24 @@ paths,state},spec){if(state.state==="done")return endOf(paths.result,import_chun
 "stdout")return endOf(paths.output,import_chunk_EBOOCFUF.claimedAnswerBytes);return replayed(spec,paths)}function replayed(spec,paths){const{answer}=(0,import_chunk_TV6M3BVC.
 replay)(spec,paths);return answer===null||answer.trim()===""?null:answer}function endOf(file,bytes){const text=(0,import_chunk_PGEWSQPR.readRange)(file,-bytes,bytes)?.
 bytes.toString("utf8")??"";return text.trim()===""?null:text}
+
+},
+"./chunk-CBXRJHR6.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>commandNames,loadCommand:()=>loadCommand});module.exports=stdin_exports;var loaders={run:async()=>(await Promise.
+resolve().then(()=>load("./run-V3DJ5H2R.js"))).run,watch:async()=>(await Promise.resolve().then(()=>load("./watch-PQAM62MJ.js"))).watch,staffer:async()=>(await Promise.
+resolve().then(()=>load("./staffer-7V25AM66.js"))).staffer,research:async()=>(await Promise.resolve().then(()=>load("./research-4LVBPIEM.js"))).research,review:async()=>(await Promise.
+resolve().then(()=>load("./review-AVMZNDQT.js"))).review,implement:async()=>(await Promise.resolve().then(()=>load("./implement-6S7W7ZFF.js"))).implement,ask:async()=>(await Promise.
+resolve().then(()=>load("./ask-O6Y3SANP.js"))).ask,timer:async()=>(await Promise.resolve().then(()=>load("./timer-MPE454O6.js"))).timer,wait:async()=>(await Promise.
+resolve().then(()=>load("./wait-75UCZNTX.js"))).wait,observe:async()=>(await Promise.resolve().then(()=>load("./observe-TBB362R2.js"))).observe,status:async()=>(await Promise.
+resolve().then(()=>load("./status-IMTYQCJI.js"))).status,result:async()=>(await Promise.resolve().then(()=>load("./result-FO5XW7ZB.js"))).result,cancel:async()=>(await Promise.
+resolve().then(()=>load("./cancel-UFO6HCUG.js"))).cancel,continue:async()=>(await Promise.resolve().then(()=>load("./continue-BJW7DBOA.js"))).continueCommand,restart:async()=>(await Promise.
+resolve().then(()=>load("./restart-STTENPYU.js"))).restart,"idle-check":async()=>(await Promise.resolve().then(()=>load("./idle-check-DQAW7PZV.js"))).idleCheck,
+reconcile:async()=>(await Promise.resolve().then(()=>load("./reconcile-WHVXU5RQ.js"))).reconcile,verify:async()=>(await Promise.resolve().then(()=>load("./verif\
+y-2A3WOYUU.js"))).verify,loop:async()=>(await Promise.resolve().then(()=>load("./loop-O6NKD3IW.js"))).loop,clean:async()=>(await Promise.resolve().then(()=>load(
+"./clean-SXLS35IK.js"))).clean,setup:async()=>(await Promise.resolve().then(()=>load("./setup-3O2UKMS6.js"))).setup,hook:async()=>(await Promise.resolve().then(
+()=>load("./hook-5A5FQ5MS.js"))).hook,doctor:async()=>(await Promise.resolve().then(()=>load("./doctor-5DLCQE65.js"))).doctor,help:async()=>(await Promise.resolve().
+then(()=>load("./help-EQQSU6IW.js"))).help};var commandNames=Object.keys(loaders);async function loadCommand(name){return Object.hasOwn(loaders,name)?loaders[name]():
+void 0}
 
 },
 "./chunk-CL3BCQKO.js": function (module, exports) {
@@ -1336,25 +1401,6 @@ if((0,import_chunk_S7M4UBSY.isFolder)(folder))return;try{makeFolders(import_node
 if(error instanceof import_chunk_NVPF5LEY.FaultError)throw error;throw impossible(`the folder ${folder} cannot be made (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??
 "error"})`)}}function countUncommitted(folder){const{git,entries,rest}=(0,import_chunk_3SV6U5JT.captureWorkspace)(folder,{exclude:[],budgetMs:lookMs});return git?.
 root===folder?entries.length+(rest?.count??0):1}
-
-},
-"./chunk-EWTIE2ER.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{folderOf:()=>folderOf,run:()=>run});module.exports=stdin_exports;var import_chunk_FZTPRCKC=load("./chunk-FZTPRCKC.j\
-s");var import_chunk_2UFU4IRL=load("./chunk-2UFU4IRL.js");var import_chunk_NASQND3U=load("./chunk-NASQND3U.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF\
-.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var run={
-name:"run",summary:"run a long command as a job",form:"[options] -- COMMAND ARG...",words:{min:0,max:0,rest:true},options:import_chunk_FZTPRCKC.runOptions,notes:"\
-The command gets no input and runs without a shell, exactly as it stands after --. It is never started twice.",examples:["run -- make test","run --timeout 2h --\
-once-key nightly -- python3 train.py","run --success-file model.pt --log train.log -- python3 train.py","run --shell --pipefail -- 'make 2>&1 | tee build.log'"],
-async run(context,input){const words=(0,import_chunk_2UFU4IRL.onceWords)("run",input,(0,import_chunk_2UFU4IRL.folderSaid)(context,input),null);const repeated=await(0,
-import_chunk_2UFU4IRL.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const cwd=folderOf(context,input);const timeout=limitOf(input);const part=await(0,
-import_chunk_FZTPRCKC.makeRunPart)(input,cwd);return(0,import_chunk_NASQND3U.launchAndTell)(context,input,{kind:"run",verb:"run",...(0,import_chunk_NASQND3U.launchWords)(
-input),cwd,deadlineMs:timeout,killGraceMs:input.durationOrDefault("kill-after"),maxOutputBytes:input.size("max-output")??import_chunk_EBOOCFUF.limits.maxOutput.
-default,firstOutputMs:input.duration("first-output")??null,stallMs:input.duration("stall-after")??null,lineage:null,run:part,warnings:(0,import_chunk_FZTPRCKC.limitWarnings)(
-part,timeout),onStall:(0,import_chunk_NASQND3U.onStallOf)(input),staff:null,words})}};function limitOf(input){if(input.has("timeout")&&input.has("deadline"))throw(0,
-import_chunk_NVPF5LEY.usageError)("cannot take --timeout and --deadline together: they are the same");return input.has("deadline")?input.durationOrDefault("dead\
-line"):input.durationOrDefault("timeout")}function folderOf(context,input){const folder=import_node_path.default.resolve(context.cwd,input.text("cwd")??".");if(!(0,
-import_chunk_S7M4UBSY.isFolder)(folder))throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot run in ${folder}: there is no such folder`,"name an exist\
-ing one with --cwd DIR");return(0,import_chunk_S7M4UBSY.realPath)(folder)}
 
 },
 "./chunk-FDR4B2RE.js": function (module, exports) {
@@ -2302,24 +2348,6 @@ marker)}catch{}}function isHung(view){if((0,import_chunk_OC3P7SNQ.conditionOf)(v
 leaseAgeMs!==null&&view.leaseAgeMs>2*import_chunk_EBOOCFUF.leaseStaleMs}
 
 },
-"./chunk-IK7NXAZB.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>commandNames,loadCommand:()=>loadCommand});module.exports=stdin_exports;var loaders={run:async()=>(await Promise.
-resolve().then(()=>load("./run-56A7H7JE.js"))).run,watch:async()=>(await Promise.resolve().then(()=>load("./watch-3UMWDT3G.js"))).watch,staffer:async()=>(await Promise.
-resolve().then(()=>load("./staffer-LMJ4NYX5.js"))).staffer,research:async()=>(await Promise.resolve().then(()=>load("./research-X3FBQTFG.js"))).research,review:async()=>(await Promise.
-resolve().then(()=>load("./review-CGLLF4NT.js"))).review,implement:async()=>(await Promise.resolve().then(()=>load("./implement-7R7LQF53.js"))).implement,ask:async()=>(await Promise.
-resolve().then(()=>load("./ask-OLBWCJBB.js"))).ask,timer:async()=>(await Promise.resolve().then(()=>load("./timer-ONBSBTSN.js"))).timer,wait:async()=>(await Promise.
-resolve().then(()=>load("./wait-75UCZNTX.js"))).wait,observe:async()=>(await Promise.resolve().then(()=>load("./observe-TBB362R2.js"))).observe,status:async()=>(await Promise.
-resolve().then(()=>load("./status-IMTYQCJI.js"))).status,result:async()=>(await Promise.resolve().then(()=>load("./result-FO5XW7ZB.js"))).result,cancel:async()=>(await Promise.
-resolve().then(()=>load("./cancel-UFO6HCUG.js"))).cancel,continue:async()=>(await Promise.resolve().then(()=>load("./continue-GIY243ID.js"))).continueCommand,restart:async()=>(await Promise.
-resolve().then(()=>load("./restart-TV5OY7WC.js"))).restart,"idle-check":async()=>(await Promise.resolve().then(()=>load("./idle-check-DQAW7PZV.js"))).idleCheck,
-reconcile:async()=>(await Promise.resolve().then(()=>load("./reconcile-WHVXU5RQ.js"))).reconcile,verify:async()=>(await Promise.resolve().then(()=>load("./verif\
-y-2A3WOYUU.js"))).verify,loop:async()=>(await Promise.resolve().then(()=>load("./loop-H4KLJEXN.js"))).loop,clean:async()=>(await Promise.resolve().then(()=>load(
-"./clean-SXLS35IK.js"))).clean,setup:async()=>(await Promise.resolve().then(()=>load("./setup-3O2UKMS6.js"))).setup,hook:async()=>(await Promise.resolve().then(
-()=>load("./hook-5A5FQ5MS.js"))).hook,doctor:async()=>(await Promise.resolve().then(()=>load("./doctor-5DLCQE65.js"))).doctor,help:async()=>(await Promise.resolve().
-then(()=>load("./help-SRDGCU6Y.js"))).help};var commandNames=Object.keys(loaders);async function loadCommand(name){return Object.hasOwn(loaders,name)?loaders[name]():
-void 0}
-
-},
 "./chunk-ILRLY4JU.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{WakeChoice:()=>WakeChoice,isNumbered:()=>isNumbered,maxSeq:()=>maxSeq,parseUntil:()=>parseUntil,wakes:()=>wakes});module.
 exports=stdin_exports;var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var wakes=["terminal","checkpoint","attention","handback","news"];var maxSeq=2**40;function parseUntil(text){
@@ -2635,53 +2663,6 @@ path,change,from,was_dirty,committed}){const notes=[...was_dirty?["was dirty bef
 (0,import_chunk_FSRL2ASG.oneLine)(subject))}`}function code(text){const inner=(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_FSRL2ASG.showName)(text),shown.bytes);
 const longest=Math.max(0,...(inner.match(/`+/g)??[]).map(run=>run.length));const fence="`".repeat(longest+1);return longest===0?`\`${inner}\``:`${fence} ${inner}\
  ${fence}`}function sentence(text){return text.charAt(0).toUpperCase()+text.slice(1)}
-
-},
-"./chunk-NASQND3U.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{checkLaunchOptions:()=>checkLaunchOptions,launchAndTell:()=>launchAndTell,launchWords:()=>launchWords,notifyOf:()=>notifyOf,
-onStallOf:()=>onStallOf,tellLaunched:()=>tellLaunched});module.exports=stdin_exports;var import_chunk_D5SDVZN3=load("./chunk-D5SDVZN3.js");var import_chunk_HR3GXE3S=load(
-"./chunk-HR3GXE3S.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_E4YAHXBS=load("./chunk-E4YAHXBS.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_EBOOCFUF=load(
-"./chunk-EBOOCFUF.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load(
-"./chunk-IYTRN2OE.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");async function notifyOf(context,input,inherited){
-const text=input.text("notify");if(text==="none")return null;if(text!==void 0)return resolved((0,import_chunk_HR3GXE3S.parseNotify)(text),"--notify",context.cwd);
-if(inherited)return resolved(inherited,"the notifier of the earlier job",context.cwd);if(!(0,import_chunk_7U2475D5.mayMention)("notify"))return null;const{readUserConfig}=await Promise.
-resolve().then(()=>load("./config-PFALXEIL.js"));const{notify}=readUserConfig();return notify?resolved(notify,`"notify" of ${(0,import_chunk_7U2475D5.userConfigFile)()}`,
-null):null}function resolved(words,source,cwd){const[name="",...args]=words;const isRelative=name.includes("/")&&!import_node_path.default.isAbsolute(name);const program=cwd===
-null&&isRelative?void 0:(0,import_chunk_RWPWOFIF.findProgram)(name,cwd??"/");if(program!==void 0)return[program,...args];const where=!name.includes("/")?`it is \
-not on PATH (${import_chunk_IYTRN2OE.variables.searchPath()||"empty"})`:cwd===null&&isRelative?"it must be absolute or on PATH":`no executable file of that name${isRelative?
-` (looked from ${cwd})`:""}`;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use ${JSON.stringify(name)} as ${source}: ${where}`,"give the path o\
-f the program")}function launchWords(input,earlier){const onceKey=input.text("once-key")??null;if(onceKey==="")throw(0,import_chunk_NVPF5LEY.usageError)('cannot\
- take --once-key "": a key needs at least one character');return{owner:input.text("owner")??import_chunk_IYTRN2OE.variables.owner()??earlier?.owner??null,label:input.
-text("label")??earlier?.label??null,onceKey,maxLive:input.count("max-live")??earlier?.max_live??null,milestone:input.text("milestone")??earlier?.milestone??null}}
-function onStallOf(input){const text=input.text("on-stall");if(text===void 0)return null;if(text.trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)("cannot t\
-ake an empty --on-stall: say what is to be done about a stall");const size=(0,import_chunk_LXK2ZILE.byteLength)(text);if(size>import_chunk_EBOOCFUF.onStallBytes)
-throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --on-stall of ${size} bytes: at most ${import_chunk_EBOOCFUF.onStallBytes} are allowed`);return text}function checkLaunchOptions(input){
-if(input.has("wait-timeout")&&!input.has("wait"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --wait-timeout without --wait");input.duration("wait-tim\
-eout");for(const other of["json","wait"]){if(input.has("id-only")&&input.has(other))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --id-only and --${other}\
- together`)}}async function launchAndTell(context,input,request,isSynchronous=false){checkLaunchOptions(input);const root=context.root(input);if(input.has("mile\
-stone"))await(await Promise.resolve().then(()=>load("./milestone-W5SG5WLA.js"))).requireMilestone(context,input,root);const notify=await notifyOf(context,input,
-request.notify);return tellLaunched(context,input,root,await(0,import_chunk_D5SDVZN3.launch)(root,{...request,notify}),isSynchronous)}async function tellLaunched(context,input,root,launched,isSynchronous){
-if(input.has("wait")||isSynchronous){const{waitAndTell}=await Promise.resolve().then(()=>load("./collecting-THTS36DQ.js"));const told=launched.isNew?warningNotes(
-root,launched.id):[];const collect=`collect: ${import_chunk_E4YAHXBS.nextCommands.waitOn(launched.id,specOf(root,launched.id),root.option)}`;for(const line of[jobLine(
-launched),collect,...told])context.tell(line);const timeoutMs=input.duration("wait-timeout")??Number.MAX_SAFE_INTEGER;return waitAndTell(context,root,[launched.
-id],{mode:"all",timeoutMs,heartbeatMs:null,isJson:input.has("json"),owner:input.text("owner")??null,told})}return tellLaunch(root,launched,input)}function jobLine({
-id,isNew}){return`job ${id}${isNew?"":" (this once-key had it already; nothing was started)"}`}function warningsOf(root,id){return specOf(root,id)?.warnings??[]}
-function specOf(root,id){const spec=(0,import_chunk_R6BAS6U2.readSpec)((0,import_chunk_SBGDAVSA.jobPaths)(root.folder,id));return spec.kind==="ok"?spec.value:void 0}
-function warningNotes(root,id){return warningsOf(root,id).map(one=>`warning: ${(0,import_chunk_LXK2ZILE.plainText)(one.message)}`)}async function timerOf(root,id){
-if(!id.startsWith("timer-"))return void 0;const[{inspect},{dueWords,timerFacts}]=await Promise.all([Promise.resolve().then(()=>load("./view-GTNO2POA.js")),Promise.
-resolve().then(()=>load("./timer-facts-HUMBIDTY.js"))]);const{spec,state}=inspect(root.folder,id);if(!spec?.timer)return void 0;return{facts:{state:state.state,
-...timerFacts(spec.timer)},line:`due:     ${dueWords(spec.timer)}`}}async function queueOf(root,id){const spec=specOf(root,id);if(!spec?.max_live)return void 0;
-try{return await(await Promise.resolve().then(()=>load("./queue-note-WQWLROEL.js"))).queueNoteOf(root.folder,spec)}catch{return void 0}}async function tellLaunch(root,launched,input){
-const{id,isNew}=launched;const notes=warningNotes(root,id);if(input.has("id-only"))return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${id}
-`,notes};const paths=(0,import_chunk_SBGDAVSA.jobPaths)(root.folder,id);const commands={wait:import_chunk_E4YAHXBS.nextCommands.waitOn(id,specOf(root,id),root.option),
-observe:import_chunk_E4YAHXBS.nextCommands.observe(id,root.option),cancel:import_chunk_E4YAHXBS.nextCommands.cancel(id,root.option)};const timer=await timerOf(root,
-id);const queue=isNew?await queueOf(root,id):void 0;if(input.has("json")){return{code:import_chunk_6PFAPK5K.exitCodes.done,json:{id,new:isNew,...timer?{...timer.
-facts,replaced:launched.replaced??[]}:{},...queue?.facts??{},folder:paths.folder,result_path:paths.result,output_path:paths.output,warnings:warningsOf(root,id),
-next:commands}}}const lines=[jobLine(launched),...timer?[timer.line]:[],...queue?[queue.line]:[],...(launched.replaced??[]).map(earlier=>`replaced: ${earlier}`),
-`collect: ${commands.wait}`,`observe: ${commands.observe}`,`result:  ${paths.result}`];return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${lines.join("\n")}\
-
-`,notes}}
 
 },
 "./chunk-NBJZFTDI.js": function (module, exports) {
@@ -3442,6 +3423,25 @@ try{if((0,import_chunk_S7M4UBSY.exists)(paths.folder))(0,import_chunk_PGEWSQPR.a
 `)}catch{}}
 
 },
+"./chunk-ZA6EDDUX.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{folderOf:()=>folderOf,run:()=>run});module.exports=stdin_exports;var import_chunk_FZTPRCKC=load("./chunk-FZTPRCKC.j\
+s");var import_chunk_5A6Z5Z3J=load("./chunk-5A6Z5Z3J.js");var import_chunk_6TT3G2IE=load("./chunk-6TT3G2IE.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF\
+.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var run={
+name:"run",summary:"run a long command as a job",form:"[options] -- COMMAND ARG...",words:{min:0,max:0,rest:true},options:import_chunk_FZTPRCKC.runOptions,notes:"\
+The command gets no input and runs without a shell, exactly as it stands after --. It is never started twice.",examples:["run -- make test","run --timeout 2h --\
+once-key nightly -- python3 train.py","run --success-file model.pt --log train.log -- python3 train.py","run --shell --pipefail -- 'make 2>&1 | tee build.log'"],
+async run(context,input){const words=(0,import_chunk_5A6Z5Z3J.onceWords)("run",input,(0,import_chunk_5A6Z5Z3J.folderSaid)(context,input),null);const repeated=await(0,
+import_chunk_5A6Z5Z3J.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const cwd=folderOf(context,input);const timeout=limitOf(input);const part=await(0,
+import_chunk_FZTPRCKC.makeRunPart)(input,cwd);return(0,import_chunk_6TT3G2IE.launchAndTell)(context,input,{kind:"run",verb:"run",...(0,import_chunk_6TT3G2IE.launchWords)(
+input),cwd,deadlineMs:timeout,killGraceMs:input.durationOrDefault("kill-after"),maxOutputBytes:input.size("max-output")??import_chunk_EBOOCFUF.limits.maxOutput.
+default,firstOutputMs:input.duration("first-output")??null,stallMs:input.duration("stall-after")??null,lineage:null,run:part,warnings:(0,import_chunk_FZTPRCKC.limitWarnings)(
+part,timeout),onStall:(0,import_chunk_6TT3G2IE.onStallOf)(input),staff:null,words})}};function limitOf(input){if(input.has("timeout")&&input.has("deadline"))throw(0,
+import_chunk_NVPF5LEY.usageError)("cannot take --timeout and --deadline together: they are the same");return input.has("deadline")?input.durationOrDefault("dead\
+line"):input.durationOrDefault("timeout")}function folderOf(context,input){const folder=import_node_path.default.resolve(context.cwd,input.text("cwd")??".");if(!(0,
+import_chunk_S7M4UBSY.isFolder)(folder))throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot run in ${folder}: there is no such folder`,"name an exist\
+ing one with --cwd DIR");return(0,import_chunk_S7M4UBSY.realPath)(folder)}
+
+},
 "./chunk-ZSDIH3MA.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{pageOf:()=>pageOf});module.exports=stdin_exports;var import_chunk_V5TSJIGH=load("./chunk-V5TSJIGH.js");var import_chunk_CLZY6WGD=load(
 "./chunk-CLZY6WGD.js");var import_chunk_HE7O6GB5=load("./chunk-HE7O6GB5.js");var import_chunk_KHED7THE=load("./chunk-KHED7THE.js");var import_chunk_QN3J6CA5=load(
@@ -3512,8 +3512,8 @@ chunk-XOXTZTTW.js");var import_chunk_EAEWVTZS=load("./chunk-EAEWVTZS.js");var im
 "./chunk-JSBRDJBE.js");
 
 },
-"./dispatch-R5WQOHQJ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{dispatch:()=>dispatch});module.exports=stdin_exports;var import_chunk_IK7NXAZB=load("./chunk-IK7NXAZB.js");var import_chunk_LTTE43GU=load(
+"./dispatch-QKCM7UW5.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{dispatch:()=>dispatch});module.exports=stdin_exports;var import_chunk_CBXRJHR6=load("./chunk-CBXRJHR6.js");var import_chunk_LTTE43GU=load(
 "./chunk-LTTE43GU.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_G4YWOPCR=load(
 "./chunk-G4YWOPCR.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load(
@@ -3551,8 +3551,8 @@ form},at){return/^[A-Z][A-Z/@#]*<>/.exec(form.split(" ")[at]??"")?.[0]??"a word"
 join(" ")}function helpOf(command){return(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_PDZYO7X2.selfWords)(),...command.name.split(" "),"--help"])}function rangeOf(row,name){
 if(!row?.range)throw new Error(`option ${name} has no range`);return row.range}async function dispatch(args,base,version){const[word="help",...rest]=args;if(word===
 "--version"||word==="version")return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${version}
-`};const name=word==="--help"||word==="-h"?"help":word;const loaded=await(0,import_chunk_IK7NXAZB.loadCommand)(name);if(!loaded)throw(0,import_chunk_NVPF5LEY.usageError)(
-`cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_IK7NXAZB.commandNames.join(", ")}`,(0,import_chunk_GEPPUING.quoteWords)(
+`};const name=word==="--help"||word==="-h"?"help":word;const loaded=await(0,import_chunk_CBXRJHR6.loadCommand)(name);if(!loaded)throw(0,import_chunk_NVPF5LEY.usageError)(
+`cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_CBXRJHR6.commandNames.join(", ")}`,(0,import_chunk_GEPPUING.quoteWords)(
 [...(0,import_chunk_PDZYO7X2.selfWords)(),"help"]));if(hasChangedWords(args)){throw(0,import_chunk_NVPF5LEY.usageError)("cannot take a word that is no UTF-8 tex\
 t: it would arrive changed","give it in a file or through --shell with printf")}const{command,args:own}=await loaded.choose?.(rest)??{command:loaded,args:rest};
 const input=parseCommand(command,own);if(input.has("help"))return help(command);const context={...base,root:parsed=>(0,import_chunk_LTTE43GU.locateRoot)({option:parsed.
@@ -3686,7 +3686,7 @@ entries()){const known=facts[index];if(known!==void 0)results.set(path,known)}re
 factsOf)(paths.output)?.size??0,stderr:(0,import_chunk_S7M4UBSY.factsOf)(paths.error)?.size??0,results,log}}
 
 },
-"./main-G64I55KP.js": function (module, exports) {
+"./main-6Q3O4WIE.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{runWorker:()=>runWorker});module.exports=stdin_exports;var import_chunk_PALP4FE3=load("./chunk-PALP4FE3.js");var import_chunk_OLD5VJ7N=load(
 "./chunk-OLD5VJ7N.js");var import_chunk_A2W5RKLF=load("./chunk-A2W5RKLF.js");var import_chunk_DL267GLQ=load("./chunk-DL267GLQ.js");var import_chunk_EIRSAWIR=load(
 "./chunk-EIRSAWIR.js");var import_chunk_H633AKGG=load("./chunk-H633AKGG.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_A3Y43YSR=load(
@@ -3716,8 +3716,8 @@ resolve().then(()=>load("./notify-2FW2FZPN.js"))).makeNotifier(claim);claim.onWa
 import_chunk_OC3P7SNQ.inspect)(root,id);if(spec?.notify&&(0,import_chunk_OC3P7SNQ.isEnded)(state))await(await Promise.resolve().then(()=>load("./notify-2FW2FZPN\
 .js"))).runNotify(root,id)}async function look(claim,log){if((0,import_chunk_5AMCSYZA.hasQueue)(claim.spec)&&!await(await Promise.resolve().then(()=>load("./tur\
 n-RR6H72MA.js"))).waitForTurn(claim))return;switch(claim.spec.kind){case"watch":return(await Promise.resolve().then(()=>load("./run-watch-J24R4STB.js"))).runWatch(
-claim,log);case"gate":return(await Promise.resolve().then(()=>load("./run-gate-FUA56N4J.js"))).runGate(claim);case"timer":return(await Promise.resolve().then(()=>load(
-"./run-timer-YI5ZMDFH.js"))).runTimer(claim);case"loop":return(await Promise.resolve().then(()=>load("./run-loop-A7PU6CRL.js"))).runLoop(claim,log);default:return(await Promise.
+claim,log);case"gate":return(await Promise.resolve().then(()=>load("./run-gate-MD45MSWU.js"))).runGate(claim);case"timer":return(await Promise.resolve().then(()=>load(
+"./run-timer-YI5ZMDFH.js"))).runTimer(claim);case"loop":return(await Promise.resolve().then(()=>load("./run-loop-N42224DP.js"))).runLoop(claim,log);default:return(await Promise.
 resolve().then(()=>load("./supervise-G6XMMK2C.js"))).supervise(claim)}}function unexpected(){return new Promise((_resolve,reject)=>{process.on("uncaughtExceptio\
 n",reject);process.on("unhandledRejection",reject)})}async function giveUp(claim,message){const{paths,spec,root}=claim;(0,import_chunk_DYMNB7GS.openJournal)(paths,
 spec).append("worker_failed",{message});const failures=(0,import_chunk_DYMNB7GS.readEvents)(paths,0,1e5).events.filter(event=>event.type==="worker_failed").length;
@@ -3787,10 +3787,10 @@ return(await Promise.resolve().then(()=>load("./claims-reply-4AZAKRVM.js"))).tel
 afterPrint}:{...reply,afterPrint}}};
 
 },
-"./run-56A7H7JE.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{folderOf:()=>import_chunk_EWTIE2ER.folderOf,run:()=>import_chunk_EWTIE2ER.run});module.exports=stdin_exports;var import_chunk_EWTIE2ER=load(
-"./chunk-EWTIE2ER.js");var import_chunk_FZTPRCKC=load("./chunk-FZTPRCKC.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_2UFU4IRL=load(
-"./chunk-2UFU4IRL.js");var import_chunk_NASQND3U=load("./chunk-NASQND3U.js");var import_chunk_D5SDVZN3=load("./chunk-D5SDVZN3.js");var import_chunk_HR3GXE3S=load(
+"./run-V3DJ5H2R.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{folderOf:()=>import_chunk_ZA6EDDUX.folderOf,run:()=>import_chunk_ZA6EDDUX.run});module.exports=stdin_exports;var import_chunk_ZA6EDDUX=load(
+"./chunk-ZA6EDDUX.js");var import_chunk_FZTPRCKC=load("./chunk-FZTPRCKC.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_5A6Z5Z3J=load(
+"./chunk-5A6Z5Z3J.js");var import_chunk_6TT3G2IE=load("./chunk-6TT3G2IE.js");var import_chunk_D5SDVZN3=load("./chunk-D5SDVZN3.js");var import_chunk_HR3GXE3S=load(
 "./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");var import_chunk_7U2475D5=load(
 "./chunk-7U2475D5.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_R34HTX3O=load("./chunk-R34HTX3O.js");var import_chunk_SBRRC2LY=load(
 "./chunk-SBRRC2LY.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_E4YAHXBS=load("./chunk-E4YAHXBS.js");var import_chunk_LXK2ZILE=load(
@@ -4385,11 +4385,11 @@ requireLogPath});module.exports=stdin_exports;var import_chunk_R34HTX3O=load("./
 "./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./ask-OLBWCJBB.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{ask:()=>ask});module.exports=stdin_exports;var import_chunk_ZBJE26N4=load("./chunk-ZBJE26N4.js");var import_chunk_6GYPBCCT=load(
-"./chunk-6GYPBCCT.js");var import_chunk_5JWNE26B=load("./chunk-5JWNE26B.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_EWTIE2ER=load(
-"./chunk-EWTIE2ER.js");var import_chunk_FZTPRCKC=load("./chunk-FZTPRCKC.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_2UFU4IRL=load(
-"./chunk-2UFU4IRL.js");var import_chunk_NASQND3U=load("./chunk-NASQND3U.js");var import_chunk_D5SDVZN3=load("./chunk-D5SDVZN3.js");var import_chunk_HR3GXE3S=load(
+"./ask-O6Y3SANP.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{ask:()=>ask});module.exports=stdin_exports;var import_chunk_PVJKVG5F=load("./chunk-PVJKVG5F.js");var import_chunk_UNKTKHVS=load(
+"./chunk-UNKTKHVS.js");var import_chunk_5JWNE26B=load("./chunk-5JWNE26B.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_ZA6EDDUX=load(
+"./chunk-ZA6EDDUX.js");var import_chunk_FZTPRCKC=load("./chunk-FZTPRCKC.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_5A6Z5Z3J=load(
+"./chunk-5A6Z5Z3J.js");var import_chunk_6TT3G2IE=load("./chunk-6TT3G2IE.js");var import_chunk_D5SDVZN3=load("./chunk-D5SDVZN3.js");var import_chunk_HR3GXE3S=load(
 "./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");var import_chunk_TNLY6VRI=load(
 "./chunk-TNLY6VRI.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_XKY43M7U=load(
 "./chunk-XKY43M7U.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_IUDMGIPH=load("./chunk-IUDMGIPH.js");var import_chunk_R34HTX3O=load(
@@ -4404,7 +4404,7 @@ requireLogPath});module.exports=stdin_exports;var import_chunk_R34HTX3O=load("./
 "./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
 "./chunk-V5ZZ3YHA.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load("./chunk-PDZYO7X2.js");var import_chunk_RWPWOFIF=load(
 "./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
-"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var ask=(0,import_chunk_ZBJE26N4.
+"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var ask=(0,import_chunk_PVJKVG5F.
 makeStaffVerb)({mode:"ask",isSynchronous:true,notes:"Exit codes as of wait. With --id-only it returns at once, as staffer does.",examples:['ask --backend codex \
 --prompt "What does this repository do?"']});
 
@@ -4420,17 +4420,17 @@ makeStaffVerb)({mode:"ask",isSynchronous:true,notes:"Exit codes as of wait. With
 "./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./begun-W6CBM7JG.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{beginCheckpoint:()=>import_chunk_3FR2WB6Q.beginCheckpoint,finishBegun:()=>import_chunk_3FR2WB6Q.finishBegun});module.
-exports=stdin_exports;var import_chunk_3FR2WB6Q=load("./chunk-3FR2WB6Q.js");var import_chunk_NLGMMXDD=load("./chunk-NLGMMXDD.js");var import_chunk_CNHR5XZA=load(
-"./chunk-CNHR5XZA.js");var import_chunk_WO5J2JAQ=load("./chunk-WO5J2JAQ.js");var import_chunk_JLKCH2MU=load("./chunk-JLKCH2MU.js");var import_chunk_LTTE43GU=load(
-"./chunk-LTTE43GU.js");var import_chunk_IUDMGIPH=load("./chunk-IUDMGIPH.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_7RHLLXM5=load(
-"./chunk-7RHLLXM5.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_V3DXEM5O=load(
-"./chunk-V3DXEM5O.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load(
-"./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load(
-"./chunk-CL3BCQKO.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load("./chunk-PDZYO7X2.js");var import_chunk_RWPWOFIF=load(
-"./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
-"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
+"./begun-B6JE7RJV.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{beginCheckpoint:()=>import_chunk_IUC6FZ6Z.beginCheckpoint,finishBegun:()=>import_chunk_IUC6FZ6Z.finishBegun});module.
+exports=stdin_exports;var import_chunk_IUC6FZ6Z=load("./chunk-IUC6FZ6Z.js");var import_chunk_CNHR5XZA=load("./chunk-CNHR5XZA.js");var import_chunk_CJL3V3Y4=load(
+"./chunk-CJL3V3Y4.js");var import_chunk_EBEODQ36=load("./chunk-EBEODQ36.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_IUDMGIPH=load(
+"./chunk-IUDMGIPH.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_7RHLLXM5=load("./chunk-7RHLLXM5.js");var import_chunk_G4YWOPCR=load(
+"./chunk-G4YWOPCR.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_GEPPUING=load(
+"./chunk-GEPPUING.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load(
+"./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_SBGDAVSA=load(
+"./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load("./chunk-PDZYO7X2.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load(
+"./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load(
+"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
 "./catalog-AZYCOZHR.js": function (module, exports) {
@@ -4442,39 +4442,25 @@ module.exports=stdin_exports;var import_chunk_447EROGN=load("./chunk-447EROGN.js
 "./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./chunk-2MKJRTVI.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{acceptanceOf:()=>acceptanceOf,extraOf:()=>extraOf,handoffHeads:()=>handoffHeads,makeHandoff:()=>makeHandoff});module.
-exports=stdin_exports;var import_chunk_JLKCH2MU=load("./chunk-JLKCH2MU.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var handoffHeads=["Goal","Comp\
-leted","Next step","Risks","Verify and key files"];var doneShown=30;function makeHandoff(state,extra){const next=state.milestones.find(({status})=>status!=="don\
-e");const bodies=[(0,import_chunk_FSRL2ASG.oneLine)(state.goal).replace(/^(?=[#<-])/,"\\"),completedText(state),nextText(next,extra.next),listText(extra.risks,"\
-none told"),verifyText(state,extra.keyFiles)];const sections=handoffHeads.map((head,index)=>`## ${head}
-
-${bodies[index]?.trimEnd()}
-`);return`# Handoff
-
-After iteration ${state.iteration}. Written by job-companion; \`loop status\` reads it.
-
-${sections.join("\n")}
-${(0,import_chunk_JLKCH2MU.stampLine)(state)}
-`}function completedText({milestones,iteration}){const done=milestones.filter(({status})=>status==="done");const left=milestones.length-done.length;const rows=done.
-slice(-doneShown).map(({id,title})=>`- ${id}: ${(0,import_chunk_FSRL2ASG.oneLine)(title)}`);const earlier=done.length>doneShown?[`- ${done.length-doneShown} ear\
-lier ones: see state.json`]:[];return[`${done.length} of ${milestones.length} milestones, ${left} left, ${iteration} iterations.`,"",...earlier,...rows].join("\n")}
-function nextText(next,more){if(!next)return"All milestones are done: run the gate.";const risk=next.risk==="risky"?["","It is risky: it needs the verdict of a \
-review job before GO."]:[];return[`${next.id}: ${(0,import_chunk_FSRL2ASG.oneLine)(next.title)}`,"","Acceptance:","",listText(acceptanceOf(next),"none: state it\
- before work begins").trimEnd(),...risk,...more.length>0?["",listText(more,"").trimEnd()]:[]].join("\n")}function verifyText({verify},keyFiles){const commands=verify.
-map(({name,cmd})=>`${(0,import_chunk_FSRL2ASG.oneLine)(name)}: \`${(0,import_chunk_FSRL2ASG.oneLine)(cmd)}\``);return`Verify:
-
-${listText(commands,"no command yet")}
-Key files:
-
-${listText(keyFiles,"none told")}`}function acceptanceOf({acceptance}){return(Array.isArray(acceptance)?acceptance:[acceptance]).map(import_chunk_FSRL2ASG.oneLine).
-filter(line=>line!=="")}function listText(lines,none){return(lines.length===0?[none]:lines).map(line=>`- ${(0,import_chunk_FSRL2ASG.oneLine)(line)}
-`).join("")}function extraOf(text){const risks=listUnder(text,"Risks").filter(line=>line!=="none told");const keyFiles=listUnder(text,"Verify and key files","Ke\
-y files:").filter(line=>line!=="none told");return{risks,keyFiles,next:[]}}function listUnder(text,head,after){const section=text?.split(`
-## ${head}
-`)[1]?.split("\n## ")[0]??"";const part=after===void 0?section:section.split(`
-${after}
-`)[1]??"";return part.split("\n").flatMap(line=>/^- (.+)$/.exec(line)?.[1]??[])}
+"./chunk-35LWWL4O.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{beginMilestone:()=>beginMilestone,holderText:()=>holderText});module.exports=stdin_exports;var import_chunk_CJL3V3Y4=load(
+"./chunk-CJL3V3Y4.js");var import_chunk_EBEODQ36=load("./chunk-EBEODQ36.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_CL3BCQKO=load(
+"./chunk-CL3BCQKO.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function beginMilestone(place,who){const git=(0,import_chunk_CJL3V3Y4.openLoopGit)(
+place);const base="git"in git?(0,import_chunk_CJL3V3Y4.headOf)(git.git):null;let isNew=true;const state=await(0,import_chunk_EBEODQ36.changeLoop)(place,old=>{if(old.
+stopped)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot start: the loop is stopped (${old.stopped.reason}: ${(0,import_chunk_LXK2ZILE.plainText)(
+old.stopped.detail)})`,(0,import_chunk_EBEODQ36.loopCommand)(place,"stop","--clear"));const working=old.milestones.filter(({status})=>status==="in_progress");if(working.
+length>1)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot start: two milestones are in progress: ${working.map(({id})=>id).join(", ")}`,(0,import_chunk_EBEODQ36.
+loopCommand)(place,"check"));const[open]=working;if(open){const isSame=(who.milestone??open.id)===open.id&&old.current!==null&&(old.current.owner===who.owner&&who.
+owner!==null||who.job!==void 0&&old.current.job===who.job);if(!isSame)throw held(place,old,open);isNew=false;return old}const chosen=chosenOf(place,old,who.milestone);
+const now=(0,import_chunk_CL3BCQKO.isoNow)();return{...old,milestones:old.milestones.map(one=>one.id===chosen.id?{...one,status:"in_progress"}:one),current:{milestone:chosen.
+id,owner:who.owner,started:now,base,...who.job===void 0?{}:{job:who.job}},since:now}});const milestone=state.milestones.find(({status})=>status==="in_progress");
+return{state,milestone,isNew}}function holderText({current}){if(!current)return"somebody";const who=current.owner===null?"a caller without an owner":(0,import_chunk_LXK2ZILE.
+plainText)(current.owner);return`${who}${current.job===void 0?"":` (job ${current.job})`} since ${current.started}`}function held(place,state,open){return new import_chunk_NVPF5LEY.
+FaultError("busy",`cannot start: milestone ${open.id} is in progress, held by ${holderText(state)}`,(0,import_chunk_EBEODQ36.loopCommand)(place,"status"))}function chosenOf(place,state,id){
+const pending=state.milestones.filter(({status})=>status==="pending");const[first]=pending;if(!first)throw new import_chunk_NVPF5LEY.FaultError("preflight","can\
+not start: no milestone is pending",(0,import_chunk_EBEODQ36.loopCommand)(place,"gate"));if(id===void 0)return first;const found=pending.find(one=>one.id===id);
+if(!found)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot start ${JSON.stringify((0,import_chunk_LXK2ZILE.plainText)(id))}: no such pending milestone; there a\
+re ${pending.map(one=>one.id).join(", ")}`);return found}
 
 },
 "./chunk-3DLQHJA7.js": function (module, exports) {
@@ -4485,64 +4471,6 @@ evidenceChars?characters.join(""):`${characters.slice(0,import_chunk_EBOOCFUF.ev
 plainValue)(facts,import_chunk_EBOOCFUF.excerptBytes);return JSON.stringify(plain).length<=import_chunk_EBOOCFUF.watchFactsBytes?plain:{truncated:true}}function toEndText({
 changes=0},last){const told=changes===0?"nothing changed":`${changes} change${changes===1?"":"s"} told`;return`it was watched to its end as asked, ${told}; the \
 last: ${last}`}
-
-},
-"./chunk-3FR2WB6Q.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{beginCheckpoint:()=>beginCheckpoint,finishBegun:()=>finishBegun});module.exports=stdin_exports;var import_chunk_NLGMMXDD=load(
-"./chunk-NLGMMXDD.js");var import_chunk_CNHR5XZA=load("./chunk-CNHR5XZA.js");var import_chunk_WO5J2JAQ=load("./chunk-WO5J2JAQ.js");var import_chunk_JLKCH2MU=load(
-"./chunk-JLKCH2MU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_S7M4UBSY=load(
-"./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin(
-"node:path");var slow={timeoutMs:import_chunk_JLKCH2MU.loopLimits.commitMs};function requireCommittable(git,stays){const refuse=reason=>{throw new import_chunk_NVPF5LEY.
-FaultError("preflight",`cannot make the commit of the checkpoint: ${reason}`,stays)};const gitFolder=git.run(["rev-parse","--absolute-git-dir"]);const at=gitFolder.
-ok?gitFolder.bytes.toString("utf8").trim():refuse(gitFolder.reason);for(const[name,what]of[["MERGE_HEAD","a merge"],["CHERRY_PICK_HEAD","a cherry-pick"],["REVER\
-T_HEAD","a revert"],["BISECT_LOG","a bisect"],["index.lock","another git"],["rebase-merge","a rebase"],["rebase-apply","a rebase"]])if((0,import_chunk_NLGMMXDD.
-isThere)(import_node_path.default.join(at,name)))refuse(`${what} is going on`);const who=git.run(["var","GIT_AUTHOR_IDENT"]);if(!who.ok)refuse("git does not kno\
-w who you are (git config user.name and user.email)");const changed=changedPaths(git,refuse);const filtered=filteredFile(git,changed,refuse);if(filtered!==void 0)
-refuse(`${filtered} passes a filter of git (LFS?), which is not run here`)}function changedPaths(git,refuse){const answer=git.run(["status","--porcelain=v1","-z",
-"--untracked-files=all","--no-renames"],slow);if(!answer.ok)return refuse(answer.reason);const rows=answer.bytes.toString("utf8").split("\0").filter(row=>row.length>
-3);const torn=rows.find(row=>/^(?:.U|U.|AA|DD) /.test(row));if(torn!==void 0)refuse(`${(0,import_chunk_LXK2ZILE.plainText)(torn.slice(3))} is not merged`);const nested=rows.
-find(row=>row.endsWith("/"));if(nested!==void 0)refuse(`${(0,import_chunk_LXK2ZILE.plainText)(nested.slice(3))} is a repository of its own; make it a submodule,\
- or have it ignored`);return rows.map(row=>row.slice(3))}function filteredFile(git,files,refuse){if(files.length===0)return void 0;const answer=git.run(["check-\
-attr","-z","--stdin","filter"],{input:`${files.join("\0")}\0`});if(!answer.ok)return refuse(answer.reason);const words=answer.bytes.toString("utf8").split("\0");
-for(let index=0;index+2<words.length;index+=3)if(!["unspecified","unset"].includes(words[index+2]??""))return(0,import_chunk_LXK2ZILE.plainText)(words[index]??"");
-return void 0}function commitAll(git,message,state,stays){const there=git.run(["cat-file","blob","HEAD:.loop/state.json"]);if(there.ok&&there.bytes.toString("ut\
-f8")===state)return{made:false,head:(0,import_chunk_WO5J2JAQ.headOf)(git)};const refuse=reason=>{throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot \
-make the commit of the checkpoint: ${reason}`,stays)};const input=changedPaths(git,refuse).map(file=>`${file}\0`).join("");must(stays,git.run(["update-index","-\
--add","--remove","--replace","-z","--stdin"],{...slow,input}));must(stays,git.run(["add","--force","--",...ownFiles(git)],slow));must(stays,git.run(["commit","-\
--quiet","--no-verify","--no-gpg-sign","--allow-empty-message","--cleanup=verbatim","-F","-"],{...slow,input:message}));return{made:true,head:(0,import_chunk_WO5J2JAQ.
-headOf)(git)}}function ownFiles({folder}){const files=[".loop/state.json",".loop/journal.md",".loop/handoff.md",".loop/.gitattributes"];return files.filter(file=>(0,
-import_chunk_NLGMMXDD.isThere)(import_node_path.default.join(folder,file)))}function must(stays,answer){if(!answer.ok)throw new import_chunk_NVPF5LEY.FaultError(
-"preflight",`cannot make the commit of the checkpoint: ${answer.reason}`,stays)}function beginCheckpoint(place,begun){const read=(0,import_chunk_JLKCH2MU.parseLoopState)(
-JSON.parse(begun.stateText));if(!read.ok)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot make a checkpoint: ${read.faults.join("; ")}`);(0,import_chunk_PGEWSQPR.
-writeJson)(place.begun,{...begun,mac:(0,import_chunk_L7CMPXNA.macOfShort)(promise(place,begun),(0,import_chunk_L7CMPXNA.ensureKey)())})}function finishBegun(place,commits=true){
-const record=(0,import_chunk_PGEWSQPR.readJson)(place.begun);if(record.kind==="missing")return void 0;const begun=record.kind==="ok"?genuine(place,record.value):
-void 0;const now=(0,import_chunk_JLKCH2MU.readLoop)(place);const isOfNow=now.kind==="ok"&&!now.isEdited&&begun!==void 0;if(!isOfNow||now.state.hash!==begun.from&&
-now.state.hash!==begun.state.hash){(0,import_chunk_PGEWSQPR.moveAside)(place.begun);return void 0}const finish=commits&&begun.message!==null?committer(place,begun.
-message,begun.stateText):null;if(!((0,import_chunk_CNHR5XZA.readJournal)(place.journal)??"").endsWith(begun.entry))(0,import_chunk_CNHR5XZA.appendEntry)(place.journal,
-begun.entry);(0,import_chunk_PGEWSQPR.writeFile)(place.handoff,begun.handoff);(0,import_chunk_PGEWSQPR.writeFile)(place.state,begun.stateText);const done=finish?.()??
-{made:false,head:null};(0,import_chunk_PGEWSQPR.removeFile)(place.begun);return{committed:done.made,head:done.head}}function committer(place,message,text){const git=(0,
-import_chunk_WO5J2JAQ.openLoopGit)(place);const stays=(0,import_chunk_JLKCH2MU.loopCommand)(place,"checkpoint","--no-commit");if("reason"in git)throw new import_chunk_NVPF5LEY.
-FaultError("preflight",`cannot make the commit of the checkpoint: ${git.reason}`,stays);requireCommittable(git.git,stays);return()=>commitAll(git.git,message,text,
-stays)}function promise(place,{stateText,entry,handoff,message,from}){return{checkpoint:(0,import_chunk_S7M4UBSY.realPath)(place.worktree),stateText,entry,handoff,
-message,from}}function genuine(place,value){const{stateText,entry,handoff,message,from,mac}=value;if(typeof stateText!=="string"||typeof entry!=="string"||typeof handoff!==
-"string")return void 0;if(message!==null&&typeof message!=="string"||typeof from!=="string")return void 0;const begun={stateText,entry,handoff,message,from};const key=(0,
-import_chunk_L7CMPXNA.readKey)();if(key===void 0||typeof mac!=="string"||!(0,import_chunk_L7CMPXNA.sameMac)((0,import_chunk_L7CMPXNA.macOfShort)(promise(place,begun),
-key),mac))return void 0;const read=(0,import_chunk_JLKCH2MU.parseLoopState)(JSON.parse(stateText));return read.ok?{...begun,state:read.state}:void 0}
-
-},
-"./chunk-3JD7BF26.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{judgePrompt:()=>judgePrompt,judgmentOf:()=>judgmentOf});module.exports=stdin_exports;var import_chunk_B772X2PJ=load(
-"./chunk-B772X2PJ.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");function judgePrompt(questions){const rows=questions.map(({id,question})=>`- ${id}:\
- ${line(question)}`);const example=JSON.stringify({answers:{E1:{holds:true,why:"one sentence"}}});return["You judge the boundary of a long-running piece of work\
-. You change nothing.","Read `.loop/handoff.md`, `.loop/state.json` and the newest entries of `.loop/journal.md`, then as much of the code and tests as you need\
-.","",'Answer each of these questions on its own evidence. "holds": true is yes, false is no. Be strict: what you cannot see, does not hold.',"",...rows,"","You\
-r whole final message is one JSON object of this form, with each id above, and nothing else:","",example,""].join("\n")}function judgmentOf(text,digest,questions){
-for(const candidate of objectsIn(text)){const answers=answersIn(candidate);if(answers===void 0)continue;const read=(0,import_chunk_B772X2PJ.parseJudgment)(JSON.
-stringify({for:digest,answers}));if(typeof read==="string")continue;const asked=new Set(questions.map(({id})=>id));const known=Object.entries(read.answers).filter(
-([id])=>asked.has(id));if(known.length>0)return JSON.stringify({for:digest,answers:Object.fromEntries(known)})}return void 0}function answersIn(text){try{return JSON.
-parse(text)?.answers}catch{return void 0}}function objectsIn(text){const fenced=[...text.matchAll(/```[a-z]*\n([\s\S]*?)\n```/g)].map(found=>found[1]??"");const outer=text.
-slice(Math.max(0,text.indexOf("{")),text.lastIndexOf("}")+1);return[text.trim(),...fenced.reverse(),outer]}function line(text){return(0,import_chunk_LXK2ZILE.excerpt)(
-(0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," ").trim(),600)}
 
 },
 "./chunk-42XSUFRY.js": function (module, exports) {
@@ -4751,55 +4679,6 @@ const words2=["pr","checks",String(number),"--repo",repo,"--json","name,state,bu
 "answer")return/no (?:checks|commit)/i.test(answer.message)?[]:answer;return rowsOf(answer.value)?.map(readCheck)??unexpected("gh pr checks gave no list")}
 
 },
-"./chunk-6GYPBCCT.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{askedProfile:()=>askedProfile,freshStaff:()=>freshStaff,launchStaff:()=>launchStaff,taskOf:()=>taskOf});module.exports=
-stdin_exports;var import_chunk_5JWNE26B=load("./chunk-5JWNE26B.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_NASQND3U=load("./chun\
-k-NASQND3U.js");var import_chunk_D5SDVZN3=load("./chunk-D5SDVZN3.js");var import_chunk_XKY43M7U=load("./chunk-XKY43M7U.js");var import_chunk_A3Y43YSR=load("./ch\
-unk-A3Y43YSR.js");var import_chunk_FIPOTEWL=load("./chunk-FIPOTEWL.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_E4YAHXBS=load("./\
-chunk-E4YAHXBS.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("\
-./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var sources=["prompt","prompt-file","stdin"];
-async function taskOf(context,input){const given=sources.filter(name=>input.has(name));if(given.length!==1){const came=given.length===0?"none was given":`these \
-came together: ${given.map(name=>`--${name}`).join(", ")}`;throw(0,import_chunk_NVPF5LEY.usageError)(`cannot tell the task: exactly one of --prompt TEXT, --prom\
-pt-file PATH and --stdin is needed; ${came}`)}const text=input.text("prompt")??decode(given[0]==="stdin"?await context.readStdin():readTask(context,input.text("\
-prompt-file")));const size=Buffer.byteLength(text);if(text.trim()===import_chunk_E4YAHXBS.taskPlaceholder)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take\
- ${JSON.stringify(import_chunk_E4YAHXBS.taskPlaceholder)} as the task: it only shows where yours belongs`,"put what the agent is to do in its place, or give it \
-with --prompt-file PATH");if(text.trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take an empty task from --${given[0]}`);if(size>import_chunk_EBOOCFUF.
-promptBytes)throw tooLong(size);return text}function tooLong(size){return(0,import_chunk_NVPF5LEY.usageError)(`cannot take a task of ${size} bytes: at most ${import_chunk_EBOOCFUF.
-promptBytes} (1 MiB) are allowed`,"put the material into a file and name it in the task")}function readTask(context,name){const file=import_node_path.default.resolve(
-context.cwd,name);try{const real=(0,import_chunk_S7M4UBSY.realPath)(file);const size=(0,import_chunk_S7M4UBSY.factsOf)(real)?.size??0;if(size>import_chunk_EBOOCFUF.
-promptBytes)throw tooLong(size);const read=(0,import_chunk_PGEWSQPR.readRange)(real,0,size);if(read)return read.bytes}catch(error){if(error instanceof import_chunk_NVPF5LEY.
-FaultError)throw error;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot read the task from ${file} (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??"e\
-rror"})`)}throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot read the task from ${file}: it is no regular file`,"give the task with --stdin")}function decode(bytes){
-try{return new TextDecoder("utf-8",{fatal:true,ignoreBOM:true}).decode(bytes)}catch{throw(0,import_chunk_NVPF5LEY.usageError)("cannot take the task: it is no UT\
-F-8 text")}}async function launchStaff(context,input,job){(0,import_chunk_NASQND3U.checkLaunchOptions)(input);const root=context.root(input);if(input.has("miles\
-tone"))await(await Promise.resolve().then(()=>load("./milestone-W5SG5WLA.js"))).requireMilestone(context,input,root);const worktree=job.worktree===void 0?worktreeOf(
-input):job.worktree;const handback=await planOf(context,input,{...job,worktree},root);const request={kind:"staff",verb:job.verb,...(0,import_chunk_NASQND3U.launchWords)(
-input,job.earlier),notify:await(0,import_chunk_NASQND3U.notifyOf)(context,input,job.notify),cwd:job.cwd,deadlineMs:job.deadlineMs??input.durationOrDefault("time\
-out"),killGraceMs:import_chunk_EBOOCFUF.limits.staffKillGrace.default,maxOutputBytes:import_chunk_EBOOCFUF.limits.maxOutput.default,firstOutputMs:job.firstOutputMs??
-input.duration("first-output")??null,stallMs:job.stallMs??input.duration("stall-after")??null,quietMs:job.quietMs??input.duration("quiet-after")??null,onStall:job.
-onStall??(0,import_chunk_NASQND3U.onStallOf)(input),lineage:job.lineage,run:null,staff:job.staff,worktree,handback:handback?{dir:handback.plan.dir,baseline:{}}:
-null,warnings:[...(0,import_chunk_5JWNE26B.launchWarnings)(job.staff),...handback?.warnings??[]],words:job.words,asksForLatest:job.asksForLatest??false,credentials:(0,
-import_chunk_FIPOTEWL.findBackend)(job.staff.backend)?.signIn.variables??[]};await(0,import_chunk_A3Y43YSR.settleLost)(root.folder);const admit=async()=>{const may={
-share:input.has("share"),isolate:job.worktree===void 0};const admitted=await admitBeside(root,request,job.staff,may);return handback?{...admitted,handback:await handback.
-take()}:admitted};const launched=await(0,import_chunk_D5SDVZN3.launch)(root,{...request,admit}).catch(error=>{handback?.undo();throw error});if(launched.isNew)for(const warning of(0,
-import_chunk_AZ4JBGG4.versionWarnings)(job.staff))context.tell(`note: ${warning.message}`);if(handback&&launched.isNew){const wait=import_chunk_E4YAHXBS.nextCommands.
-waitOn(launched.id,request,root.option);context.tell(`hand-back: ${handback.plan.dir}; a new file there wakes: ${wait}`)}if(request.worktree==="new"&&launched.isNew)
-await tellDirty(context,job.cwd);return(0,import_chunk_NASQND3U.tellLaunched)(context,input,root,launched,job.isSynchronous)}async function planOf(context,input,job,root){
-const given=input.text("handback");const said=given==="none"?null:given??job.handback??null;if(said===null)return null;const{handbackWarnings,planHandback,takeHandback,
-undoHandback}=await Promise.resolve().then(()=>load("./handback-ELTJP4SC.js"));const worktree=job.worktree==="new"?null:job.worktree??null;const place={from:context.
-cwd,cwd:job.cwd,worktree,stateRoot:root.folder};const plan=planHandback(said,job.staff,place);return{plan,warnings:handbackWarnings(job.staff),take:()=>takeHandback(
-root,plan),undo:()=>undoHandback(plan)}}async function tellDirty(context,cwd){const{isDirtyTree}=await Promise.resolve().then(()=>load("./worktree-FITI5AM2.js"));
-const root=(0,import_chunk_G4YWOPCR.findWorktree)(cwd);if(root!==void 0&&isDirtyTree(root))context.tell(`note: what is uncommitted in ${root} is not in the work\
-tree of this job`)}function worktreeOf(input){if(input.has("worktree")&&input.has("share"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --worktree and\
- --share together: a tree of its own is shared with nobody");return input.has("worktree")?"new":null}async function admitBeside(root,request,staff,may){if(staff.
-resume!==null)(0,import_chunk_5JWNE26B.requireFreeConversation)(root,staff.backend,staff.resume);if(request.worktree==="new")return{warnings:[]};const neighbours=await(0,
-import_chunk_A3Y43YSR.findNeighbours)(root,staff,request.cwd,may);return{warnings:neighbours.map(id=>(0,import_chunk_A3Y43YSR.neighbourWarning)(id,(0,import_chunk_A3Y43YSR.
-modeOf)(root.folder,id))),told:id=>(0,import_chunk_A3Y43YSR.tellNeighbours)(root.folder,neighbours,id)}}function freshStaff(context,input,words){const part=(0,import_chunk_5JWNE26B.
-makeStaffPart)({...words,stateRoot:context.root(input).folder,backend:input.text("backend"),model:input.text("model")??null,profile:askedProfile(input),resume:null});
-if(input.has("schema"))part.schema=true;const base=input.text("base");if(base!==void 0)part.base=(0,import_chunk_XKY43M7U.requireBase)(words.cwd,base);return part}
-function askedProfile(input){return input.text("profile")}
-
-},
 "./chunk-6ONMVCPU.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{handbackEvent:()=>handbackEvent,handbackWarnings:()=>handbackWarnings,newBounds:()=>newBounds,withHandback:()=>withHandback});
 module.exports=stdin_exports;var import_chunk_Q6XXSC6O=load("./chunk-Q6XXSC6O.js");var import_chunk_YV4RF5OF=load("./chunk-YV4RF5OF.js");var import_chunk_DYMNB7GS=load(
@@ -4817,6 +4696,41 @@ nothing more is told; what comes lies in ${dir}`}function handbackWarnings(known
 cannot be looked into: ${trouble}; what is put there wakes nobody`;const kept=known.filter(({code})=>trouble!==null||code!==unseen);const warnings=[...trouble===
 null||known.some(({code})=>code===unseen)?[]:[{code:unseen,message:lost}],...[...look.bounds].map(bound=>({code:"handback_many",message:boundWords(bound,look)}))];
 return[...kept,...warnings.filter(one=>!kept.some(({message})=>message===one.message))]}var unseen="handback_unseen";
+
+},
+"./chunk-6V6SZQWQ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{acceptanceOf:()=>acceptanceOf,extraOf:()=>extraOf,handoffHeads:()=>handoffHeads,makeHandoff:()=>makeHandoff});module.
+exports=stdin_exports;var import_chunk_EBEODQ36=load("./chunk-EBEODQ36.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var handoffHeads=["Goal","Comp\
+leted","Next step","Risks","Verify and key files"];var doneShown=30;function makeHandoff(state,extra){const next=state.milestones.find(({status})=>status!=="don\
+e");const bodies=[(0,import_chunk_FSRL2ASG.oneLine)(state.goal).replace(/^(?=[#<-])/,"\\"),completedText(state),nextText(next,extra.next),listText(extra.risks,"\
+none told"),verifyText(state,extra.keyFiles)];const sections=handoffHeads.map((head,index)=>`## ${head}
+
+${bodies[index]?.trimEnd()}
+`);return`# Handoff
+
+After iteration ${state.iteration}. Written by job-companion; \`loop status\` reads it.
+
+${sections.join("\n")}
+${(0,import_chunk_EBEODQ36.stampLine)(state)}
+`}function completedText({milestones,iteration}){const done=milestones.filter(({status})=>status==="done");const left=milestones.length-done.length;const rows=done.
+slice(-doneShown).map(({id,title})=>`- ${id}: ${(0,import_chunk_FSRL2ASG.oneLine)(title)}`);const earlier=done.length>doneShown?[`- ${done.length-doneShown} ear\
+lier ones: see state.json`]:[];return[`${done.length} of ${milestones.length} milestones, ${left} left, ${iteration} iterations.`,"",...earlier,...rows].join("\n")}
+function nextText(next,more){if(!next)return"All milestones are done: run the gate.";const risk=next.risk==="risky"?["","It is risky: it needs the verdict of a \
+review job before GO."]:[];return[`${next.id}: ${(0,import_chunk_FSRL2ASG.oneLine)(next.title)}`,"","Acceptance:","",listText(acceptanceOf(next),"none: state it\
+ before work begins").trimEnd(),...risk,...more.length>0?["",listText(more,"").trimEnd()]:[]].join("\n")}function verifyText({verify},keyFiles){const commands=verify.
+map(({name,cmd})=>`${(0,import_chunk_FSRL2ASG.oneLine)(name)}: \`${(0,import_chunk_FSRL2ASG.oneLine)(cmd)}\``);return`Verify:
+
+${listText(commands,"no command yet")}
+Key files:
+
+${listText(keyFiles,"none told")}`}function acceptanceOf({acceptance}){return(Array.isArray(acceptance)?acceptance:[acceptance]).map(import_chunk_FSRL2ASG.oneLine).
+filter(line=>line!=="")}function listText(lines,none){return(lines.length===0?[none]:lines).map(line=>`- ${(0,import_chunk_FSRL2ASG.oneLine)(line)}
+`).join("")}function extraOf(text){const risks=listUnder(text,"Risks").filter(line=>line!=="none told");const keyFiles=listUnder(text,"Verify and key files","Ke\
+y files:").filter(line=>line!=="none told");return{risks,keyFiles,next:[]}}function listUnder(text,head,after){const section=text?.split(`
+## ${head}
+`)[1]?.split("\n## ")[0]??"";const part=after===void 0?section:section.split(`
+${after}
+`)[1]??"";return part.split("\n").flatMap(line=>/^- (.+)$/.exec(line)?.[1]??[])}
 
 },
 "./chunk-7AYGC2TY.js": function (module, exports) {
@@ -4865,28 +4779,6 @@ function sealOf({id},name,word){try{const key=(0,import_chunk_L7CMPXNA.readKey)(
 id,name,word},key)}catch{return void 0}}
 
 },
-"./chunk-7SXKR4EY.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{bounded:()=>bounded,entryLines:()=>entryLines,handoffLines:()=>handoffLines,stateLines:()=>stateLines});module.exports=
-stdin_exports;var import_chunk_E6VVVC2B=load("./chunk-E6VVVC2B.js");var import_chunk_QPB47DWZ=load("./chunk-QPB47DWZ.js");var import_chunk_CNHR5XZA=load("./chun\
-k-CNHR5XZA.js");var import_chunk_JLKCH2MU=load("./chunk-JLKCH2MU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var doneShown=3;var lineBytes=500;var stateBytes=160;
-function handoffLines(place,most){const text=(0,import_chunk_QPB47DWZ.readHandoff)(place);if(text===void 0)return["there is no handoff.md"];const lines=text.trimEnd().
-split("\n");return bounded(lines.length>most?shortened(lines):lines,most,place.handoff)}function shortened(lines){const from=lines.indexOf("## Completed");const to=lines.
-findIndex((line,at)=>at>from&&line.startsWith("## "));const rows=lines.flatMap((line,at)=>at>from&&at<to&&line.startsWith("- ")?[at]:[]);const gone=from<0?[]:rows.
-slice(0,-doneShown);if(gone.length===0)return lines.filter(line=>line!=="");const kept=lines.flatMap((line,at)=>at===gone[0]?[`- [${gone.length} earlier lines]`]:
-gone.includes(at)?[]:[line]);return kept.filter(line=>line!=="")}function stateLines(state){const done=state.milestones.filter(({status})=>status==="done").length;
-const next=(0,import_chunk_JLKCH2MU.nextMilestone)(state);const working=state.milestones.filter(({status})=>status==="in_progress");const{iterations_max:most}=state.
-budget;return[`goal: ${state.goal}`,`iteration ${state.iteration}${most===null?"":` of at most ${most}`}, ${done} of ${state.milestones.length} milestones done`,
-next?`next: ${next.id} (${next.status}): ${next.title}`:"next: none, all are done",...working.length===1?[`in progress: ${working[0]?.id}, held by ${(0,import_chunk_E6VVVC2B.
-holderText)(state)}`]:[],...working.length>1?[`CONFLICT: two in progress: ${working.map(({id})=>id).join(", ")}`]:[],...state.gate?[`last gate: ${state.gate.verdict}\
- in iteration ${state.gate.iteration}, ${state.gate.at}`]:[],...state.remediation_rounds>0?[`NO-GO ${state.remediation_rounds} times in this iteration (${import_chunk_JLKCH2MU.
-loopLimits.remediationRounds+1} stop it)`]:[],...state.stopped?[`STOPPED: ${state.stopped.reason}: ${state.stopped.detail}`]:[]].map(line=>(0,import_chunk_LXK2ZILE.
-excerpt)(fit(line),stateBytes))}function entryLines(place,most){const entries=(0,import_chunk_CNHR5XZA.lastEntries)((0,import_chunk_CNHR5XZA.readJournal)(place.
-journal)??"",import_chunk_JLKCH2MU.loopLimits.resumeEntries);if(entries.length===0)return["no entry yet"];const lines=entries.flatMap(({text})=>text.split("\n").
-filter(line=>line.trim()!=="")).map(line=>fit(line));return lines.length<=most?lines:[`[${lines.length-most+1} earlier lines]`,...lines.slice(1-most)]}function bounded(given,most,whole){
-const lines=given.map(line=>fit(line));if(lines.length<=most)return lines;const rest=`[${lines.length-most+1} more lines${whole===void 0?"":`: ${whole}`}]`;return[
-...lines.slice(0,most-1),rest]}function fit(line){return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(line).replaceAll("\n"," "),lineBytes)}
-
-},
 "./chunk-7YCMYM3C.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{hookEvents:()=>hookEvents,hookHosts:()=>hookHosts,hookReply:()=>hookReply,hookTrouble:()=>hookTrouble,hookWhom:()=>hookWhom,
 readHookInput:()=>readHookInput});module.exports=stdin_exports;var hookHosts=["claude","codex"];var hookEvents=["Stop","UserPromptSubmit"];var hookWhom="Stop (a\
@@ -4924,22 +4816,34 @@ return{fault:"are no regular file"};if(read.size>policyBytes)return{fault:`are t
 tf8")}}catch(error){return{fault:`cannot be read (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??"error"})`}}}
 
 },
-"./chunk-B772X2PJ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{digestOf:()=>digestOf,parseJudgment:()=>parseJudgment,readJudgment:()=>readJudgment});module.exports=stdin_exports;
-var import_chunk_QPB47DWZ=load("./chunk-QPB47DWZ.js");var import_chunk_WO5J2JAQ=load("./chunk-WO5J2JAQ.js");var import_chunk_JLKCH2MU=load("./chunk-JLKCH2MU.js");
-var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");
-var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var judgeBytes=256*1024;function digestOf(place,questions){const read=(0,import_chunk_JLKCH2MU.readLoop)(place);
-const git=(0,import_chunk_WO5J2JAQ.openLoopGit)(place);const about=[read.kind==="ok"?(0,import_chunk_JLKCH2MU.planHash)(read.state):"",(0,import_chunk_L7CMPXNA.
-hashOf)((0,import_chunk_QPB47DWZ.readHandoff)(place)??""),"git"in git?(0,import_chunk_WO5J2JAQ.headOf)(git.git):null,questions.map(({id,question})=>[id,question])];
-return(0,import_chunk_L7CMPXNA.hashOf)(JSON.stringify(about)).slice(0,16)}function readJudgment(file){const text=(0,import_chunk_PGEWSQPR.readText)(file,judgeBytes+
-1);if(text===void 0)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot read the judge's answers ${file}: there is no such file`);if(text.length>judgeBytes)throw(0,
-import_chunk_NVPF5LEY.usageError)(`cannot take the judge's answers ${file}: more than 256 KiB`);const found=parseJudgment(text);if(typeof found==="string")throw(0,
-import_chunk_NVPF5LEY.usageError)(`cannot take the judge's answers ${file}: ${found}`,form);return found}var form='its form: {"for": DIGEST, "answers": {"E1": {\
-"holds": true, "why": "..."}}}';function parseJudgment(text){let value;try{value=JSON.parse(text)}catch(error){return`it is no JSON (${(0,import_chunk_LXK2ZILE.
-plainText)(String(error)).slice(0,120)})`}const{for:digest,answers}=value??{};if(typeof digest!=="string")return'it has no text "for"';if(typeof answers!=="obje\
-ct"||answers===null||Array.isArray(answers))return'it has no object "answers"';const out=Object.create(null);for(const[id,answer]of Object.entries(answers)){const{
-holds,why}=answer??{};if(typeof holds!=="boolean")return`the answer to ${(0,import_chunk_LXK2ZILE.excerpt)(id,20)} has no "holds": true or false`;if(/^E\d[a-z]?(\.\d{1,3})?$/.
-test(id))out[id]={holds,why:typeof why==="string"?(0,import_chunk_LXK2ZILE.excerpt)(why,200):""}}return{for:digest,answers:out}}
+"./chunk-CJL3V3Y4.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{addedLines:()=>addedLines,changesOf:()=>changesOf,committed:()=>committed,headOf:()=>headOf,openLoopGit:()=>openLoopGit,
+uncommitted:()=>uncommitted});module.exports=stdin_exports;var import_chunk_EBEODQ36=load("./chunk-EBEODQ36.js");var import_chunk_7RHLLXM5=load("./chunk-7RHLLXM\
+5.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_node_path=builtin("node:path");var untrackedBytes=1024*1024;var slow={timeoutMs:import_chunk_EBEODQ36.
+loopLimits.lookMs};function ownPaths(place){const state=import_node_path.default.relative(place.worktree,place.root.folder);const isInside=state!==""&&!state.startsWith(
+"..")&&!import_node_path.default.isAbsolute(state);return[".loop",...isInside?[state]:[]]}function openLoopGit(place){return place.isGit?(0,import_chunk_7RHLLXM5.
+openGit)(place.worktree):{reason:"no git here"}}function headOf(git){const answer=git.run(["rev-parse","--verify","--quiet","HEAD^{commit}"]);return answer.ok?answer.
+bytes.toString("latin1").trim():null}function isOurs(place,file){return ownPaths(place).some(own=>file===own||file.startsWith(`${own}/`))}function uncommitted(place,git){
+const answer=git.run(["status","--porcelain=v1","-z","--untracked-files=all","--no-renames"],slow);if(!answer.ok)return{reason:answer.reason};const listed=git.run(
+["ls-files","-v","-z"],slow);if(!listed.ok)return{reason:listed.reason};const changed=rowsOf(answer.bytes).filter(row=>row.length>3).map(row=>row.slice(3));const overlooked=rowsOf(
+listed.bytes).filter(row=>/^[a-z] /.test(row)).map(row=>row.slice(2));return{files:[...new Set([...changed,...overlooked])].filter(file=>!isOurs(place,file))}}function rowsOf(bytes){
+return bytes.toString("utf8").split("\0").filter(row=>row!=="")}function addedLines(place,git,boundary){const empty=git.run(["hash-object","-t","tree","--stdin"],
+{input:""});const isPartial=boundary!==null&&!isKnown(git,boundary);const from=isPartial?"HEAD":boundary??(empty.ok?empty.bytes.toString("latin1").trim():"");const found=diffSince(
+git,from);if("reason"in found)return found;const listed=git.run(["ls-files","--others","--exclude-standard","-z"],slow);if(!listed.ok)return{reason:listed.reason};
+const untracked=rowsOf(listed.bytes).filter(file=>!isOurs(place,file));const lines=[...found.lines,...untracked.flatMap(file=>wholeFile(place,file))];return{lines:lines.
+filter(({file})=>!isOurs(place,file)),isPartial}}function diffSince(git,from){const form=["--no-color","--unified=0","--inter-hunk-context=0","--src-prefix=a/",
+"--dst-prefix=b/","--no-renames"];const ask=more=>git.run(["diff",...form,...more,"--diff-filter=AMT",from,"--"],slow);const answer=ask(["--text"]);const usable=answer.
+ok||answer.cut!=="output"?answer:ask([]);if(!usable.ok)return{reason:usable.reason};const lines=parseDiff(usable.bytes.toString("utf8"));const binary=new Set(lines.
+filter(({text})=>text.includes("\0")).map(({file})=>file));return{lines:lines.filter(({file})=>!binary.has(file))}}function wholeFile({worktree},file){let text;
+try{text=(0,import_chunk_PGEWSQPR.readText)(import_node_path.default.join(worktree,file),untrackedBytes+1)}catch{return[]}if(text===void 0||text.length>untrackedBytes||
+text.includes("\0"))return[];return text.split("\n").map((row,index)=>({file,line:index+1,text:row}))}function parseDiff(text){const lines=[];let file="";let next=0;
+let left=0;for(const row of text.split("\n")){if(left>0&&row.startsWith("+")){lines.push({file,line:next,text:row.slice(1)});next+=1;left-=1}else if(row.startsWith(
+"+++ "))file=unquoted(row.slice(4));else{const hunk=/^@@ -\S+ \+(\d+)(?:,(\d+))? @@/.exec(row);if(!hunk)continue;next=Number(hunk[1]);left=Number(hunk[2]??1)}}return lines}
+function unquoted(word){const plain=word.startsWith('"')?word.slice(1,-1).replaceAll(/\\(["\\])/g,"$1"):word.replace(/\t$/,"");return plain.replace(/^b\//,"")}function committed(git,file,commit="\
+HEAD"){const answer=git.run(["cat-file","blob",`${commit}:${file}`]);return answer.ok?answer.bytes:void 0}function changesOf(git,file,boundary){const known=boundary!==
+null&&isKnown(git,boundary);const range=known?[`${boundary}..HEAD`]:["HEAD"];const answer=git.run(["log","--format=%H","--max-count=100",...range,"--",file],slow);
+const found=answer.ok?answer.bytes.toString("latin1").split("\n").filter(line=>line!==""):[];return known?[...found,boundary]:found}function isKnown(git,commit){
+return git.run(["cat-file","-e",`${commit}^{commit}`]).ok}
 
 },
 "./chunk-CNHR5XZA.js": function (module, exports) {
@@ -4965,177 +4869,72 @@ null};lines=[]}if(open)lines.push(line)}close();return entries}function lastEntr
 return parseEntries(text).some(entry=>entry.iteration===iteration&&entry.note===null&&entryHeads.every(head=>entry.parts.includes(head)))}
 
 },
-"./chunk-DJN5NI37.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{evaluate:()=>evaluate,green:()=>green,markedLines:()=>markedLines});module.exports=stdin_exports;var import_chunk_NOJHPQFO=load(
-"./chunk-NOJHPQFO.js");var import_chunk_O7KCUIFC=load("./chunk-O7KCUIFC.js");var import_chunk_RSZJMY3Q=load("./chunk-RSZJMY3Q.js");var import_chunk_QPB47DWZ=load(
-"./chunk-QPB47DWZ.js");var import_chunk_2MKJRTVI=load("./chunk-2MKJRTVI.js");var import_chunk_NLGMMXDD=load("./chunk-NLGMMXDD.js");var import_chunk_CNHR5XZA=load(
-"./chunk-CNHR5XZA.js");var import_chunk_WO5J2JAQ=load("./chunk-WO5J2JAQ.js");var import_chunk_JLKCH2MU=load("./chunk-JLKCH2MU.js");var import_chunk_7RHLLXM5=load(
-"./chunk-7RHLLXM5.js");var import_chunk_NBJZFTDI=load("./chunk-NBJZFTDI.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_GEPPUING=load(
-"./chunk-GEPPUING.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_CL3BCQKO=load(
-"./chunk-CL3BCQKO.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load("./chunk-PDZYO7X2.js");var import_chunk_PGEWSQPR=load(
-"./chunk-PGEWSQPR.js");var import_node_path=builtin("node:path");var import_node_path2=builtin("node:path");function pass(...evidence){return{result:"pass",evidence:tidy(
-evidence)}}function skipped(...evidence){return{result:"skipped",evidence:tidy(evidence)}}function fail(check,fixes){return{result:"fail",evidence:tidy(fixes.map(
-({what})=>what)),fixes:fixes.slice(0,50).map(fix=>({check,...fix,what:(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(fix.what),240)}))}}function tidy(lines){
-const shown=lines.slice(0,10).map(line=>(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(line),200));return lines.length>10?[...shown.slice(
-0,9),`and ${lines.length-9} more`]:shown}var coherent={id:"E1",title:"state coherent",run({read,state,place}){if(read.kind!=="ok"||!state){const faults=read.kind===
-"damaged"?read.faults:["there is no loop"];return fail("E1",faults.map(what=>({owner:"loop",what,command:"git checkout -- .loop"})))}if(read.isEdited)return fail(
-"E1",[{owner:"human",what:"state.json was edited by hand: its hash does not fit",command:(0,import_chunk_JLKCH2MU.editedFault)(place).next??""}]);const working=state.
-milestones.filter(({status})=>status==="in_progress");if(working.length>1)return fail("E1",[{owner:"human",what:`two milestones are in progress: ${working.map(({
-id})=>id).join(", ")}`}]);if(state.milestones.length===0)return fail("E1",[{owner:"human",what:"the loop has no milestone",command:(0,import_chunk_JLKCH2MU.loopCommand)(
-place,"plan",'--milestone "ID: TITLE"')}]);const next=(0,import_chunk_JLKCH2MU.nextMilestone)(state);if(!next)return pass(`all ${state.milestones.length} milest\
-ones are done`);if((0,import_chunk_2MKJRTVI.acceptanceOf)(next).length===0)return fail("E1",[{owner:"human",what:`milestone ${next.id} has no acceptance`,command:(0,
-import_chunk_JLKCH2MU.loopCommand)(place,"plan",`--acceptance "${next.id}: WHAT MUST BE TRUE"`)}]);return{...pass(`next: ${next.id}, ${next.status}`),questions:[
-questionOf(next)]}}};function questionOf(next){return{id:"E1",check:"E1",question:`Can a test prove the acceptance of ${next.id} (${(0,import_chunk_2MKJRTVI.acceptanceOf)(
-next).join("; ")})?`}}function runCommand(place,cmd,call){const environment={...call.environment};for(const name of import_chunk_7RHLLXM5.repositoryVariables)delete environment[name];
-return(0,import_chunk_NBJZFTDI.runTool)({program:"/bin/sh",args:["-c",cmd],cwd:place.worktree,environment,timeoutMs:call.timeoutMs,limit:import_chunk_JLKCH2MU.loopLimits.
-verifyBytes,...call.signal?{signal:call.signal}:{},killOnAbort:true})}var green={id:"E2",title:"baseline green",async run(seen){const{state,place,runCommands}=seen;
-if(!state)return skipped("the state cannot be read");if(state.verify.length===0)return fail("E2",[{owner:"human",what:"the loop has no verify command, so nothin\
-g proves that it is green",command:(0,import_chunk_JLKCH2MU.loopCommand)(place,"plan",'--verify "COMMAND"')}]);if(seen.isRefused){const what="the commands of th\
-is loop are not trusted here, so none of them was run";return fail("E2",[{owner:"human",what,command:(0,import_chunk_JLKCH2MU.loopCommand)(place,"trust")}])}if(!runCommands)
-return skipped(`${state.verify.length} verify commands were not run (loop gate, or loop check --run)`);const told=[];for(const one of state.verify){if(seen.passed.
-has(one.cmd)){told.push(`${one.name}: passed before on this very tree`);continue}const trouble=await troubleOf(one,seen);if(trouble!==null)return fail("E2",[{owner:"\
-developer",...trouble}]);seen.onPassed(one.cmd);told.push(`${one.name}: exit 0`)}return pass(...told)}};async function troubleOf({name,cmd,timeout_s},seen){const answer=await runCommand(
-seen.place,cmd,{...seen,timeoutMs:timeout_s*1e3});if(answer.how==="exited"&&answer.code===0)return null;const lines=Buffer.concat([answer.stdout,Buffer.from("\n"),
-answer.stderr]).toString("utf8").trimEnd().split("\n");const tail=(0,import_chunk_LXK2ZILE.excerpt)(lines.filter(line=>line.trim()!=="").slice(-3).join(" | "),140);
-const how=answer.how==="exited"?`exit ${answer.code}`:answer.how==="timeout"?`took longer than ${timeout_s} s`:answer.how==="flooded"?"printed more than 32 MiB":
-answer.reason??answer.how;return{what:`${name}: ${how}${tail===""?"":`: ${tail}`}`,key:`${name}: ${how}`}}function readFindings(place,id){const read=(0,import_chunk_PGEWSQPR.
-readJson)((0,import_chunk_SBGDAVSA.jobPaths)(place.root.folder,id).resultRecord);if(read.kind!=="ok")return void 0;const findings=read.value.findings;return typeof findings?.
-verdict==="string"?findings.verdict:void 0}var jobsQuiet={id:"E2b",title:"jobs of the loop",run({state,place,exclude}){if(!state)return skipped("the state canno\
-t be read");const jobs=(0,import_chunk_RSZJMY3Q.loopJobs)(place,state.since).filter(({spec})=>!exclude.includes(spec.id));const call=(verb,id)=>(0,import_chunk_GEPPUING.
-quoteWords)([...(0,import_chunk_PDZYO7X2.selfWords)(),verb,id,...place.root.option]);const live=jobs.filter(job=>!job.state||!(0,import_chunk_OC3P7SNQ.isEnded)(
-job.state));const bad=jobs.filter(job=>isBad(job)&&!isMadeGood(job,jobs));const faults=[...live.map(({spec})=>({owner:"human",key:`live ${spec.milestone}`,what:`\
-job ${spec.id} of milestone ${spec.milestone} is still live`,command:call("wait",spec.id)})),...bad.map(({spec,state:ended})=>({owner:"developer",key:`${spec.verb}\
- ${ended?.error?.code}`,what:`job ${spec.id} of milestone ${spec.milestone} ${ended?.state}${ended?.error?` (${ended.error.code})`:""}`,command:call("result",spec.
-id)}))];const last=(0,import_chunk_JLKCH2MU.lastDone)(state);if(last?.risk==="risky"&&state.current===null&&state.last_iteration===state.iteration){const review=jobs.
-findLast(({spec,state:ended})=>spec.staff?.mode==="review"&&spec.milestone===last.id&&ended?.state==="done"&&spec.created_at>(state.fixed??""));const verdict=review?
-readFindings(place,review.spec.id):void 0;if(!review)faults.push({owner:"developer",key:"no review",what:`milestone ${last.id} is risky and has no finished revi\
-ew`,command:(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_PDZYO7X2.selfWords)(),"review","--milestone",last.id,"--schema","--prompt","Review this mil\
-estone.",...place.root.option])});else if(verdict!=="approve")faults.push({owner:"developer",key:`review ${verdict}`,what:`the review ${review.spec.id} of risky\
- milestone ${last.id} says ${verdict??"nothing that can be read"}`,command:call("result",review.spec.id)})}if(faults.length>0)return fail("E2b",faults);return pass(
-jobs.length===0?"no jobs since the milestone was begun":`${jobs.length} jobs ended well or were made good`)}};function isBad({state}){return state!==null&&(0,import_chunk_OC3P7SNQ.
-isEnded)(state)&&state.state!=="done"}function isMadeGood({spec,state},jobs){if(state?.state==="canceled")return true;const isSame=other=>other.lineage?.root===
-(spec.lineage?.root??spec.id)||(spec.run?(0,import_chunk_GEPPUING.quoteWords)(other.run?.argv??[])===(0,import_chunk_GEPPUING.quoteWords)(spec.run.argv):other.kind===
-spec.kind&&other.verb===spec.verb);return jobs.some(other=>other.state?.state==="done"&&other.spec.created_at>spec.created_at&&other.spec.milestone===spec.milestone&&
-isSame(other.spec))}var signs=[...["package.json","tsconfig.json","biome.json","eslint.config.js","pyproject.toml","pytest.ini","setup.cfg","tox.ini","ruff.toml",
-"mypy.ini"],...["Makefile","justfile","Cargo.toml","go.mod","pom.xml","build.gradle","build.gradle.kts","CMakeLists.txt","Gemfile","composer.json","mix.exs","de\
-no.json"]];var harness={id:"E3",title:"harness",run({state,place}){if(!state)return skipped("the state cannot be read");const found=signs.filter(name=>(0,import_chunk_NLGMMXDD.
-isRegularFile)(import_node_path.default.join(place.worktree,name)));if(found.length===0&&state.verify.length===0)return fail("E3",[{owner:"developer",what:"neit\
-her a verify command nor a known test, lint or type configuration was found"}]);const next=(0,import_chunk_JLKCH2MU.nextMilestone)(state);const questions=next?[
-{id:"E3",check:"E3",question:`Can the acceptance of ${next.id} (${(0,import_chunk_2MKJRTVI.acceptanceOf)(next).join("; ")}) be said as tests in this harness?`}]:
-[];return{...pass(`${state.verify.length} verify commands; found: ${found.join(", ")||"no configuration file"}`),questions}}};var markers=/(?<![A-Za-z0-9_])(TODO|FIXME|HACK)(?![A-Za-z0-9_])/;
-var debug=[["breakpoint()",/(?<![\w.])breakpoint\(\)/],["import pdb",/^\s*import pdb\b/],["pdb.set_trace",/\bpdb\.set_trace\b/],["console.log",/\bconsole\.log\b/],
-["debugger",/^\s*debugger\s*;?\s*$/],["print of DEBUG",/\bprint\s*\(.*DEBUG/],["logger.debug",/\blogger\.debug\b/]];var prose=/\.(?:md|txt|rst|adoc)$/i;var clean={
-id:"E4",title:"tree clean",run({state,place,git}){if(!state)return skipped("the state cannot be read");if("reason"in git)return place.isGit?fail("E4",[{owner:"h\
-uman",what:`git cannot be asked: ${git.reason}`}]):pass(git.reason);const open=(0,import_chunk_WO5J2JAQ.uncommitted)(place,git.git);if("reason"in open)return fail(
-"E4",[{owner:"human",what:open.reason}]);const added=(0,import_chunk_WO5J2JAQ.addedLines)(place,git.git,state.boundary);if("reason"in added)return fail("E4",[{owner:"\
-human",what:added.reason}]);const faults=[...open.files.map(file=>`${file} is not committed`),...markedLines(added.lines)];if(faults.length>0)return fail("E4",faults.
-map(what=>({owner:"developer",what})));return pass("nothing uncommitted",added.isPartial?`the last boundary ${state.boundary?.slice(0,12)} is not known here (a \
-shallow clone?): only what is not committed was looked at`:`${added.lines.length} lines added since ${state.boundary?.slice(0,12)??"the beginning"}, none with a\
- marker or debug code`)}};function markedLines(lines){return lines.flatMap(({file,line,text})=>faultsOf(file,text).map(what=>`${file}:${line} has ${what}: ${text.
-trim()}`))}function faultsOf(file,text){const marker=markers.exec(text)?.[1];const found=prose.test(file)?[]:debug.filter(([,pattern])=>pattern.test(text)).map(
-([name])=>name);return[...marker===void 0?[]:[marker],...found]}var handoff={id:"E5",title:"handoff fresh",run({state,place}){if(!state)return skipped("the stat\
-e cannot be read");const text=(0,import_chunk_QPB47DWZ.readHandoff)(place);if(text===void 0)return fail("E5",[{owner:"loop",what:"there is no handoff.md"}]);const faults=[];
-const last=text.trimEnd().split("\n").at(-1)??"";if(last!==(0,import_chunk_JLKCH2MU.stampLine)(state))faults.push(`handoff.md is of another state: it ends with ${last.
-slice(0,80)||"nothing"}`);const missing=import_chunk_2MKJRTVI.handoffHeads.filter(head=>!text.includes(`
-## ${head}
-`));if(missing.length>0)faults.push(`handoff.md has no ${missing.join(", ")}`);const next=state.milestones.find(({status})=>status!=="done");if(next&&!text.includes(
-next.id))faults.push(`handoff.md does not name the next milestone ${next.id}`);if(faults.length>0)return fail("E5",faults.map(what=>({owner:"loop",what})));return{
-...pass(`written for iteration ${state.iteration}`),questions:[{id:"E5",check:"E5",question:"Is .loop/handoff.md enough for a reader who knows nothing else?"}]}}};
-var journal={id:"E6",title:"journal appended",run({state,place,git}){if(!state)return skipped("the state cannot be read");const text=(0,import_chunk_CNHR5XZA.readJournal)(
-place.journal);if(text===void 0)return fail("E6",[{owner:"loop",what:"there is no journal.md"}]);const before="git"in git?(0,import_chunk_WO5J2JAQ.committed)(git.
-git,".loop/journal.md"):void 0;if(before&&!Buffer.from(text).subarray(0,before.length).equals(before))return fail("E6",[{owner:"loop",what:"journal.md was rewri\
-tten: what is committed is not the beginning of it",command:"git diff -- .loop/journal.md"}]);const changed="git"in git?(0,import_chunk_WO5J2JAQ.changesOf)(git.
-git,".loop/journal.md",state.boundary):[];const lost=changed.find(commit=>{const old="git"in git?(0,import_chunk_WO5J2JAQ.committed)(git.git,".loop/journal.md",
-commit):void 0;return old!==void 0&&!Buffer.from(text).subarray(0,old.length).equals(old)});if(lost!==void 0)return fail("E6",[{owner:"human",what:`journal.md w\
-as rewritten and committed: as ${lost.slice(0,12)} has it, it is not the beginning of it`,command:`git diff ${lost} -- .loop/journal.md`}]);if(state.iteration>0&&
-!(0,import_chunk_CNHR5XZA.hasEntry)(text,state.iteration))return fail("E6",[{owner:"loop",what:`journal.md has no whole entry of iteration ${state.iteration}`}]);
-return pass(`entry of iteration ${state.iteration}`,before?`the committed ${before.length} bytes are its beginning`:"nothing of it is committed yet")}};var conditions={
-id:"E7",title:"stop conditions",async run(seen){const{state}=seen;if(!state)return skipped("the state cannot be read");const told=[];const faults=[];const questions=[];
-for(const[at,condition]of state.stop_conditions.entries()){const answer=await judge(condition,seen);if(answer==="words"){questions.push({id:`E7.${at+1}`,check:"\
-E7",question:`Is this stop condition NOT met: ${condition}?`});continue}if(answer.is==="met")seen.met.push({condition,evidence:answer.why});if(answer.is==="faul\
-t")faults.push(`stop condition ${condition}: ${answer.why}`);told.push(`${condition}: ${answer.is==="met"?"MET":"not met"} (${answer.why})`)}if(faults.length>0)
-return{...fail("E7",faults.map(what=>({owner:"human",what}))),questions};return{...pass(...told.length===0?[`${state.stop_conditions.length} conditions, none fo\
-r a machine`]:told),questions}}};async function judge(condition,seen){const[,kind,rest=""]=/^(file|date|cmd):\s*(.*)$/s.exec(condition)??[];if(kind==="file")return judgeFile(
-rest.trim(),seen.place.worktree);if(kind==="date"){const due=(0,import_chunk_NOJHPQFO.dateOf)(rest);if(due===null)return{is:"fault",why:"no ISO date"};return{is:(0,
-import_chunk_CL3BCQKO.nowMs)()>=due?"met":"not met",why:`now ${(0,import_chunk_CL3BCQKO.isoNow)()}`}}if(kind!=="cmd")return"words";if(!seen.runCommands)return{is:"\
-not met",why:"not run"};const answer=await runCommand(seen.place,rest.trim(),{...seen,timeoutMs:import_chunk_JLKCH2MU.loopLimits.conditionMs});if(answer.how!=="\
-exited")return{is:"fault",why:answer.how};return{is:answer.code===0?"met":"not met",why:`exit ${answer.code}`}}function judgeFile(name,worktree){const full=import_node_path2.
-default.resolve(worktree,name);if(name===""||import_node_path2.default.isAbsolute(name)||!`${full}/`.startsWith(`${worktree}/`))return{is:"fault",why:"it is no \
-path inside the worktree"};return(0,import_chunk_NLGMMXDD.isThere)(full)?{is:"met",why:"it is there"}:{is:"not met",why:"it is not there"}}var checks=[coherent,
-green,jobsQuiet,harness,clean,handoff,journal,conditions];async function evaluate(place,asked){const read=(0,import_chunk_JLKCH2MU.readLoop)(place);const state=read.
-kind==="ok"?read.state:null;const isTrustedHere=state===null||(0,import_chunk_O7KCUIFC.isTrusted)(place,state);const isCounted=asked.gate!==void 0&&state?.gate?.
-job===asked.gate&&state.gate.verdict==="NO-GO";const seen={...{place,read,state,git:(0,import_chunk_WO5J2JAQ.openLoopGit)(place),environment:asked.environment},
-...{runCommands:asked.runCommands&&isTrustedHere,isRefused:asked.runCommands&&!isTrustedHere},...{signal:asked.signal,exclude:asked.exclude??[],passed:asked.passed??
-new Set,met:[]},onPassed:asked.onPassed??(()=>void 0)};const results=[];for(const{id,title,run}of checks){const answer=await run(seen);const questions=(answer.questions??
-[]).map(one=>({...one,question:(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(one.question),1e3)}));results.push(judged({id,title,fixes:[],
-...answer,questions},asked.answers??{}))}const before=state&&isCounted?{...state,remediation_rounds:state.remediation_rounds-1}:state;return reportOf(before,results,
-seen.met,asked.answers??{})}function judged(result,answers){const refused=result.questions.filter(({id,check})=>check!=="E7"&&answers[id]?.holds===false);if(refused.
-length===0)return result;const fixes=refused.map(({id,question})=>({check:result.id,owner:"developer",key:id,what:`${question} No: ${answers[id]?.why??""}`.slice(
-0,240)}));return{...result,result:"fail",fixes:[...result.fixes,...fixes],evidence:[...result.evidence,...fixes.map(({what})=>what)].slice(0,10)}}function reportOf(state,results,met,answers){
-const failed=results.filter(({result})=>result==="fail");const questions=results.flatMap(result=>result.questions);const words=questions.filter(({id,check})=>check===
-"E7"&&answers[id]?.holds===false);const fixes=failed.flatMap(result=>result.fixes);const base={iteration:state?.iteration??0,milestone:(state&&(0,import_chunk_JLKCH2MU.
-nextMilestone)(state)?.id)??null,checks:results,failed_checks:failed.map(({id})=>id),...{fixes,questions},unanswered:questions.filter(({id})=>answers[id]===void 0).
-map(({id})=>id),remediation_rounds:state?.remediation_rounds??0,fingerprint:failed.length===0?null:fingerprintOf(fixes)};const declared=[...met.map(({condition})=>condition),
-...words.map(({question})=>question)];const stop=state&&stopOf(state,failed.length>0,declared,base.fingerprint);if(stop)return{verdict:"STOP",...stop,...base};if(failed.
-length>0)return{verdict:"NO-GO",reason:null,detail:fixes[0]?.what??"",...base};return{verdict:"GO",reason:null,detail:base.milestone===null?"":`go on with ${base.
-milestone}`,...base}}function stopOf(state,isBad2,declared,fingerprint){if(state.stopped&&state.stopped.reason!=="finished")return{reason:state.stopped.reason,detail:state.
-stopped.detail};if(declared.length>0)return{reason:"declared",detail:declared.join("; ").slice(0,500)};const isDone=state.milestones.length>0&&state.milestones.
-every(({status})=>status==="done");if(isDone&&!isBad2)return{reason:"finished",detail:`all ${state.milestones.length} milestones are done`};if(isBad2&&fingerprint!==
-null){const{sameFailures,remediationRounds}=import_chunk_JLKCH2MU.loopLimits;if(running(state,fingerprint)+1>=sameFailures)return{reason:"repeated_failure",detail:`\
-the same failure in ${sameFailures} iterations running`};if(state.remediation_rounds>=remediationRounds)return{reason:"remediation_exhausted",detail:`NO-GO for \
-the ${remediationRounds+1}rd time in iteration ${state.iteration}`}}const{iterations_max:most}=state.budget;if(!isDone&&most!==null&&state.iteration>=most)return{
-reason:"iterations_exhausted",detail:`${state.iteration} of ${most} iterations are used up`};return null}function running(state,fingerprint){let count=0;for(let iteration=state.
-iteration-1;iteration>=0;iteration-=1){if(!state.failure_fingerprints.includes(`${iteration}:${fingerprint}`))break;count+=1}return count}function fingerprintOf(fixes){
-const words=fixes.map(({check,key,what})=>`${check} ${key??what.replaceAll(/\d+/g,"#")}`);return(0,import_chunk_L7CMPXNA.hashOf)([...new Set(words)].sort().join(
-"\n")).slice(0,12)}
-
-},
-"./chunk-E6VVVC2B.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{beginMilestone:()=>beginMilestone,holderText:()=>holderText});module.exports=stdin_exports;var import_chunk_WO5J2JAQ=load(
-"./chunk-WO5J2JAQ.js");var import_chunk_JLKCH2MU=load("./chunk-JLKCH2MU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_CL3BCQKO=load(
-"./chunk-CL3BCQKO.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function beginMilestone(place,who){const git=(0,import_chunk_WO5J2JAQ.openLoopGit)(
-place);const base="git"in git?(0,import_chunk_WO5J2JAQ.headOf)(git.git):null;let isNew=true;const state=await(0,import_chunk_JLKCH2MU.changeLoop)(place,old=>{if(old.
-stopped)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot start: the loop is stopped (${old.stopped.reason}: ${(0,import_chunk_LXK2ZILE.plainText)(
-old.stopped.detail)})`,(0,import_chunk_JLKCH2MU.loopCommand)(place,"stop","--clear"));const working=old.milestones.filter(({status})=>status==="in_progress");if(working.
-length>1)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot start: two milestones are in progress: ${working.map(({id})=>id).join(", ")}`,(0,import_chunk_JLKCH2MU.
-loopCommand)(place,"check"));const[open]=working;if(open){const isSame=(who.milestone??open.id)===open.id&&old.current!==null&&(old.current.owner===who.owner&&who.
-owner!==null||who.job!==void 0&&old.current.job===who.job);if(!isSame)throw held(place,old,open);isNew=false;return old}const chosen=chosenOf(place,old,who.milestone);
-const now=(0,import_chunk_CL3BCQKO.isoNow)();return{...old,milestones:old.milestones.map(one=>one.id===chosen.id?{...one,status:"in_progress"}:one),current:{milestone:chosen.
-id,owner:who.owner,started:now,base,...who.job===void 0?{}:{job:who.job}},since:now}});const milestone=state.milestones.find(({status})=>status==="in_progress");
-return{state,milestone,isNew}}function holderText({current}){if(!current)return"somebody";const who=current.owner===null?"a caller without an owner":(0,import_chunk_LXK2ZILE.
-plainText)(current.owner);return`${who}${current.job===void 0?"":` (job ${current.job})`} since ${current.started}`}function held(place,state,open){return new import_chunk_NVPF5LEY.
-FaultError("busy",`cannot start: milestone ${open.id} is in progress, held by ${holderText(state)}`,(0,import_chunk_JLKCH2MU.loopCommand)(place,"status"))}function chosenOf(place,state,id){
-const pending=state.milestones.filter(({status})=>status==="pending");const[first]=pending;if(!first)throw new import_chunk_NVPF5LEY.FaultError("preflight","can\
-not start: no milestone is pending",(0,import_chunk_JLKCH2MU.loopCommand)(place,"gate"));if(id===void 0)return first;const found=pending.find(one=>one.id===id);
-if(!found)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot start ${JSON.stringify((0,import_chunk_LXK2ZILE.plainText)(id))}: no such pending milestone; there a\
-re ${pending.map(one=>one.id).join(", ")}`);return found}
-
-},
-"./chunk-ENNKVSIP.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{planOf:()=>planOf,planOptions:()=>planOptions});module.exports=stdin_exports;var import_chunk_7A7PAC7A=load("./chun\
-k-7A7PAC7A.js");var import_chunk_NOJHPQFO=load("./chunk-NOJHPQFO.js");var import_chunk_O7KCUIFC=load("./chunk-O7KCUIFC.js");var import_chunk_JLKCH2MU=load("./ch\
-unk-JLKCH2MU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./\
-chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var second=1e3;var{verifySeconds}=import_chunk_JLKCH2MU.loopLimits;var planOptions={plan:{kind:"te\
-xt",value:"FILE",help:"JSON with milestones, verify, stop_conditions, budget (- for stdin)"},milestone:{kind:"list",value:'"ID: TITLE"',help:"a milestone; sever\
-al times, in the order of work"},acceptance:{kind:"list",value:'"ID: TEXT"',help:"what must be true for it, so that a test can prove it"},risky:{kind:"list",value:"\
-ID",help:"it needs the verdict of a review job before GO"},verify:{kind:"list",value:'"NAME: CMD"',help:"command that must succeed at each gate (sh -c); replace\
-s those that are there"},"verify-timeout":{kind:"duration",value:"D",range:{default:verifySeconds.default*second,min:second,max:verifySeconds.max*second},help:"\
-limit of each of these commands (default 30m, at most 2h)"},"stop-when":{kind:"list",value:"COND",help:"file:PATH, date:ISO, cmd:COMMAND, or words that a judge \
-decides; replaces those that are there"},"max-iterations":{kind:"count",value:"N",range:import_chunk_JLKCH2MU.loopLimits.iterationsMax,help:"stop after so many \
-checkpoints (default 100)"},"budget-notes":{kind:"text",value:"TEXT",help:"what else the budget says"},...import_chunk_7A7PAC7A.common};var planBytes=1024*1024;
-async function planOf(context,input,known){const file=input.text("plan");const written=file===void 0?void 0:(0,import_chunk_NOJHPQFO.planFrom)(await textOf(context,
-file));const seconds=Math.ceil(input.durationOrDefault("verify-timeout")/second);const named=input.texts("milestone").map(import_chunk_NOJHPQFO.milestoneOf);const twice=named.
-find(({id},at)=>named.findIndex(one=>one.id===id)!==at);if(twice)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --milestone ${JSON.stringify((0,import_chunk_LXK2ZILE.
-plainText)(twice.id))} twice: an id names one`);const merged=named.map(one=>{const before=[...written?.milestones??[],...known].find(({id})=>id===one.id);return before?
-{...before,title:one.title}:one});const all=[...(written?.milestones??[]).filter(({id})=>!merged.some(one=>one.id===id)),...merged];const milestones=(0,import_chunk_NOJHPQFO.
-riskyFrom)(input.texts("risky"),(0,import_chunk_NOJHPQFO.acceptanceFrom)(input.texts("acceptance"),all,known),known);const unseen={verify:input.has("verify")?[]:
-written?.verify??[],stop_conditions:input.has("stop-when")?[]:written?.stopConditions??[]};return{milestones,drop:input.has("drop")?[...input.texts("drop")]:[],
-verify:input.has("verify")?input.texts("verify").map(text=>(0,import_chunk_NOJHPQFO.verifyOf)(text,seconds)):written?.verify??null,stopConditions:input.has("sto\
-p-when")?input.texts("stop-when").map(text=>text.trim()):written?.stopConditions??null,iterationsMax:input.count("max-iterations")??written?.iterationsMax??null,
-budgetNotes:input.text("budget-notes")??written?.budgetNotes??null,hasUnseen:(0,import_chunk_O7KCUIFC.commandsOf)(unseen).length>0}}async function textOf(context,file){
-if(file==="-")return(await context.readStdin()).toString("utf8");const full=import_node_path.default.resolve(context.cwd,file);const text=(0,import_chunk_PGEWSQPR.
-readText)(full,planBytes+1);if(text===void 0)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot read the plan ${full}: there is no such file`);if(text.length>planBytes)
-throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take the plan ${full}: it is larger than 1 MiB`);return text}
+"./chunk-EBEODQ36.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{changeLoop:()=>changeLoop,checkLoopFolder:()=>checkLoopFolder,editedFault:()=>editedFault,isEdited:()=>isEdited,lastDone:()=>lastDone,
+lockLoop:()=>lockLoop,loopCommand:()=>loopCommand,loopLimits:()=>loopLimits,loopPlace:()=>loopPlace,nextMilestone:()=>nextMilestone,parseLoopState:()=>parseLoopState,
+planHash:()=>planHash,readLoop:()=>readLoop,requireLoop:()=>requireLoop,requirePrivateFolder:()=>requirePrivateFolder,sealState:()=>sealState,stampLine:()=>stampLine,
+stateText:()=>stateText,writeState:()=>writeState});module.exports=stdin_exports;var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_IUDMGIPH=load(
+"./chunk-IUDMGIPH.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_V3DXEM5O=load(
+"./chunk-V3DXEM5O.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_CL3BCQKO=load(
+"./chunk-CL3BCQKO.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load("./chunk-PDZYO7X2.js");var import_chunk_S7M4UBSY=load(
+"./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin(
+"node:path");var loopLimits={textChars:4e3,milestones:500,stateBytes:1024*1024,verifySeconds:{default:1800,min:1,max:7200},verifyBytes:32*1024*1024,lookMs:6e4,commitMs:6e5,
+lockMs:6e4,conditionMs:3e4,remediationRounds:2,sameFailures:3,resumeEntries:3,resumeLines:200,pace:{least:60,most:1800,external:[60,270],minutes5:270,long:[1200,
+1800],tracked:1200,human:1800,none:1200},iterationsMax:{default:100,min:1,max:1e5}};var milestoneStatuses=["pending","in_progress","done"];var stopReasons=["fin\
+ished","stopped","declared","iterations_exhausted","repeated_failure","remediation_exhausted"];var verdicts=["GO","NO-GO","STOP"];var line=most=>(0,import_chunk_IUDMGIPH.
+string)().check((0,import_chunk_IUDMGIPH._minLength)(1),(0,import_chunk_IUDMGIPH._maxLength)(most));var milestoneId=(0,import_chunk_IUDMGIPH.string)().check((0,
+import_chunk_IUDMGIPH._regex)(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/));var text=(0,import_chunk_IUDMGIPH.string)().check((0,import_chunk_IUDMGIPH._maxLength)(loopLimits.
+textChars));var milestoneForm=(0,import_chunk_IUDMGIPH.looseObject)({id:milestoneId,title:line(200),acceptance:(0,import_chunk_IUDMGIPH.union)([text,(0,import_chunk_IUDMGIPH.
+array)(text).check((0,import_chunk_IUDMGIPH._maxLength)(50))]),status:(0,import_chunk_IUDMGIPH._enum)(milestoneStatuses),risk:(0,import_chunk_IUDMGIPH.optional)(
+(0,import_chunk_IUDMGIPH._enum)(["standard","risky"]))});var verifyForm=(0,import_chunk_IUDMGIPH.looseObject)({name:line(100),cmd:line(loopLimits.textChars),timeout_s:(0,
+import_chunk_IUDMGIPH.int)().check((0,import_chunk_IUDMGIPH._gte)(1),(0,import_chunk_IUDMGIPH._lte)(loopLimits.verifySeconds.max))});var commit=(0,import_chunk_IUDMGIPH.
+string)().check((0,import_chunk_IUDMGIPH._regex)(/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/));var count=(0,import_chunk_IUDMGIPH.int)().check((0,import_chunk_IUDMGIPH._gte)(
+0),(0,import_chunk_IUDMGIPH._lte)(1e6));var stateForm=(0,import_chunk_IUDMGIPH.looseObject)({schema:(0,import_chunk_IUDMGIPH.literal)(1),rev:count,goal:line(loopLimits.
+textChars),milestones:(0,import_chunk_IUDMGIPH.array)(milestoneForm).check((0,import_chunk_IUDMGIPH._maxLength)(loopLimits.milestones)),iteration:count,stop_conditions:(0,
+import_chunk_IUDMGIPH.array)(line(loopLimits.textChars)).check((0,import_chunk_IUDMGIPH._maxLength)(50)),budget:(0,import_chunk_IUDMGIPH.looseObject)({iterations_max:(0,
+import_chunk_IUDMGIPH.nullable)(count),notes:text}),updated:(0,import_chunk_IUDMGIPH.string)(),verify:(0,import_chunk_IUDMGIPH.array)(verifyForm).check((0,import_chunk_IUDMGIPH.
+_maxLength)(50)),remediation_rounds:count,failure_fingerprints:(0,import_chunk_IUDMGIPH.array)(line(100)).check((0,import_chunk_IUDMGIPH._maxLength)(20)),current:(0,
+import_chunk_IUDMGIPH.nullable)((0,import_chunk_IUDMGIPH.looseObject)({milestone:milestoneId,owner:(0,import_chunk_IUDMGIPH.nullable)((0,import_chunk_IUDMGIPH.string)()),
+started:(0,import_chunk_IUDMGIPH.string)(),base:(0,import_chunk_IUDMGIPH.nullable)(commit),job:(0,import_chunk_IUDMGIPH.optional)((0,import_chunk_IUDMGIPH.string)())})),
+since:(0,import_chunk_IUDMGIPH.nullable)((0,import_chunk_IUDMGIPH.string)()),last:(0,import_chunk_IUDMGIPH.optional)(milestoneId),last_iteration:(0,import_chunk_IUDMGIPH.
+optional)(count),fixed:(0,import_chunk_IUDMGIPH.optional)((0,import_chunk_IUDMGIPH.string)()),stopped:(0,import_chunk_IUDMGIPH.nullable)((0,import_chunk_IUDMGIPH.
+looseObject)({reason:(0,import_chunk_IUDMGIPH._enum)(stopReasons),detail:text,at:(0,import_chunk_IUDMGIPH.string)()})),boundary:(0,import_chunk_IUDMGIPH.nullable)(
+commit),gate:(0,import_chunk_IUDMGIPH.nullable)((0,import_chunk_IUDMGIPH.looseObject)({verdict:(0,import_chunk_IUDMGIPH._enum)(verdicts),iteration:count,at:(0,import_chunk_IUDMGIPH.
+string)(),job:(0,import_chunk_IUDMGIPH.nullable)((0,import_chunk_IUDMGIPH.string)())})),hash:(0,import_chunk_IUDMGIPH.string)()});function parseLoopState(value){
+const read=stateForm.safeParse(value);if(!read.success){const faults=read.error.issues.map(({path:path2,message})=>`${path2.map(String).join(".")||"the document"}\
+: ${message}`);return{ok:false,faults:faults.slice(0,10)}}const state=read.data;const ids=state.milestones.map(({id})=>id);const twice=ids.find((id,at)=>ids.indexOf(
+id)!==at);if(twice!==void 0)return{ok:false,faults:[`milestones: two have the id ${twice}`]};return{ok:true,state}}function loopPlace(cwd,root){const found=(0,import_chunk_G4YWOPCR.
+findWorktree)(cwd);const worktree=found??cwd;const folder=import_node_path.default.join(worktree,".loop");const own=(0,import_chunk_SBGDAVSA.rootPaths)(root.folder).
+loop;return{worktree,isGit:found!==void 0,folder,state:import_node_path.default.join(folder,"state.json"),journal:import_node_path.default.join(folder,"journal.\
+md"),handoff:import_node_path.default.join(folder,"handoff.md"),root,lock:import_node_path.default.join(own,"lock"),trust:import_node_path.default.join(own,"tru\
+st.json"),begun:import_node_path.default.join(own,"checkpoint.json")}}function requirePrivateFolder(place){const folder=import_node_path.default.dirname(place.lock);
+(0,import_chunk_PGEWSQPR.createFolder)(folder);const facts=(0,import_chunk_S7M4UBSY.factsOf)(folder);if(facts?.kind==="folder"&&facts.uid===process.getuid?.())return;
+throw new import_chunk_NVPF5LEY.FaultError("state_unusable",`cannot use ${folder}: it is no folder of ours`)}function checkLoopFolder(place){const facts=(0,import_chunk_S7M4UBSY.
+factsOf)(place.folder);if(!facts)return false;const reason=facts.kind==="link"?"it is a symbolic link":facts.kind!=="folder"?"it is no folder":facts.uid!==process.
+getuid?.()?`it belongs to user ${facts.uid}`:void 0;if(reason!==void 0)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use the loop folder ${place.
+folder}: ${reason}`);for(const file of[place.state,place.journal,place.handoff]){const inner=(0,import_chunk_S7M4UBSY.factsOf)(file);if(inner&&inner.kind!=="fil\
+e")throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use ${file}: it is no regular file`)}return true}function hashOfState({hash:_hash,...rest}){return(0,
+import_chunk_L7CMPXNA.hashOf)((0,import_chunk_L7CMPXNA.canonical)(rest)).slice(0,16)}function isEdited(state){return state.hash!==hashOfState(state)}function planHash(state){
+const milestones=state.milestones.map(({id,title,acceptance,status,risk})=>({...{id,title,acceptance,risk:risk??"standard"},isDone:status==="done"}));const{goal,
+iteration,stop_conditions,budget,verify}=state;return(0,import_chunk_L7CMPXNA.hashOf)((0,import_chunk_L7CMPXNA.canonical)({goal,iteration,stop_conditions,budget,
+verify,milestones})).slice(0,16)}function stampLine(state){return`<!-- loop iteration ${state.iteration} plan ${planHash(state)} -->`}function readLoop(place){if(!checkLoopFolder(
+place))return{kind:"none"};const text2=(0,import_chunk_PGEWSQPR.readText)(place.state,loopLimits.stateBytes+1);if(text2===void 0)return{kind:"damaged",faults:["\
+.loop has no state.json"]};if(text2.length>loopLimits.stateBytes)return{kind:"damaged",faults:["state.json is larger than 1 MiB"]};let value;try{value=JSON.parse(
+text2)}catch(error){return{kind:"damaged",faults:[`state.json is no JSON: ${(0,import_chunk_LXK2ZILE.plainText)(String(error)).slice(0,160)}`]}}const read=parseLoopState(
+value);return read.ok?{kind:"ok",state:read.state,isEdited:isEdited(read.state)}:{kind:"damaged",faults:read.faults.map(fault=>`state.json, ${(0,import_chunk_LXK2ZILE.
+plainText)(fault)}`)}}function requireLoop(place){const read=readLoop(place);if(read.kind==="ok")return read.state;if(read.kind==="none")throw new import_chunk_NVPF5LEY.
+FaultError("preflight",`cannot find a loop: there is no ${place.folder}`,loopCommand(place,"init",'"GOAL"'));throw new import_chunk_NVPF5LEY.FaultError("preflig\
+ht",`cannot read the loop: ${read.faults.join("; ")}`,"bring it back with git (git checkout -- .loop), or mend that field")}async function changeLoop(place,change){
+return lockLoop(place,async()=>{const state=requireLoop(place);if(isEdited(state))throw editedFault(place);const changed=await change(state);if(changed===state)
+return state;const next=sealState(changed);writeState(place,next);return next})}function editedFault(place){return new import_chunk_NVPF5LEY.FaultError("preflig\
+ht","cannot change the loop: its state.json was edited by hand (its hash does not fit)",`look at it and take it over with: ${loopCommand(place,"trust")}`)}async function lockLoop(place,fn,{
+commits=true}={}){(0,import_chunk_LTTE43GU.ensureRoot)(place.root.folder);requirePrivateFolder(place);return(0,import_chunk_V3DXEM5O.withLock)(place.lock,async()=>{
+if((0,import_chunk_S7M4UBSY.exists)(place.begun))(await Promise.resolve().then(()=>load("./begun-B6JE7RJV.js"))).finishBegun(place,commits);return fn()},loopLimits.
+lockMs)}function sealState(state){const next={...state,rev:state.rev+1,updated:(0,import_chunk_CL3BCQKO.isoNow)()};return{...next,hash:hashOfState(next)}}function writeState(place,state){
+(0,import_chunk_PGEWSQPR.writeFile)(place.state,stateText(state))}function stateText(state){return`${JSON.stringify(state,null,2)}
+`}function loopCommand(place,verb,...rest){const words=(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_PDZYO7X2.selfWords)(),"loop",verb,...place.root.
+option]);return[words,...rest].join(" ")}function nextMilestone(state){const{current}=state;return state.milestones.find(({id})=>id===current?.milestone)??state.
+milestones.find(({status})=>status!=="done")}function lastDone(state){return state.last===void 0?void 0:state.milestones.find(({id})=>id===state.last)}
 
 },
 "./chunk-G34PW66N.js": function (module, exports) {
@@ -5240,6 +5039,50 @@ const there=new Set(active);for(const known of[memory.members,memory.silent,memo
 delete(id)}
 
 },
+"./chunk-GUWCL2QB.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{acceptanceFrom:()=>acceptanceFrom,dateOf:()=>dateOf,freshState:()=>freshState,milestoneOf:()=>milestoneOf,planFrom:()=>planFrom,
+planMilestone:()=>planMilestone,riskyFrom:()=>riskyFrom,verifyOf:()=>verifyOf,withPlan:()=>withPlan});module.exports=stdin_exports;var import_chunk_EBEODQ36=load(
+"./chunk-EBEODQ36.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");function dateOf(text){const word=text.
+trim();const ms=/^\d{4}-\d\d-\d\d(T[\d:.]+(Z|[+-]\d\d:\d\d))?$/.test(word)?Date.parse(word):Number.NaN;return Number.isNaN(ms)?null:ms}var planMilestone={id:"pl\
+an",title:"Write the plan of this loop",acceptance:"At least one further milestone with acceptance that a test can prove stands in the loop (added with: loop pl\
+an)",status:"pending"};function freshState(goal){return{...{schema:1,rev:0,goal,milestones:[],iteration:0,stop_conditions:[]},budget:{iterations_max:import_chunk_EBEODQ36.
+loopLimits.iterationsMax.default,notes:""},...{updated:"",verify:[],remediation_rounds:0,failure_fingerprints:[]},...{current:null,since:null,stopped:null,boundary:null,
+gate:null,hash:""}}}function withPlan(state,plan){const odd=plan.stopConditions?.find(text=>/^\s*date:/.test(text)&&dateOf(text.replace(/^\s*date:/,""))===null);
+if(odd!==void 0)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take the stop condition ${JSON.stringify((0,import_chunk_LXK2ZILE.plainText)(odd))}: its form \
+is date:YYYY-MM-DD, or with a time date:YYYY-MM-DDThh:mm:ssZ`);const milestones=[...state.milestones];for(const id of plan.drop){const at=milestones.findIndex(one=>one.
+id===id);requireOpen(milestones[at],id,state);milestones.splice(at,1)}for(const given of plan.milestones){const at=milestones.findIndex(({id})=>id===given.id);if(at<
+0)milestones.push(given);else{requireOpen(milestones[at],given.id,state);milestones[at]={...milestones[at],...given}}}const budget={...state.budget,...plan.iterationsMax===
+null?{}:{iterations_max:plan.iterationsMax},...plan.budgetNotes===null?{}:{notes:plan.budgetNotes}};const isRaised=state.stopped?.reason==="iterations_exhausted"&&
+(budget.iterations_max??Infinity)>state.iteration;const next={...state,milestones,budget,verify:plan.verify??state.verify,stop_conditions:plan.stopConditions??state.
+stop_conditions,stopped:isRaised||state.stopped?.reason==="finished"&&plan.milestones.length>0?null:state.stopped};const read=(0,import_chunk_EBEODQ36.parseLoopState)(
+(0,import_chunk_EBEODQ36.sealState)(next));if(!read.ok)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take this plan: ${(0,import_chunk_LXK2ZILE.plainText)(read.
+faults.join("; "))}`);return next}function requireOpen(found,id,state){if(!found){const ids=state.milestones.map(one=>one.id).join(", ");throw(0,import_chunk_NVPF5LEY.
+usageError)(`cannot drop milestone ${JSON.stringify(id)}: there is none; there are ${ids||"none"}`)}if(found.status!=="pending")throw(0,import_chunk_NVPF5LEY.usageError)(
+`cannot change milestone ${id}: it is ${found.status}; only pending ones can be changed`)}function milestoneOf(text){const[,id,title]=/^([^\s:]+):\s*(\S.*)$/s.exec(
+text.trim())??[];if(id===void 0||title===void 0)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --milestone ${JSON.stringify(text)}: its form is "ID: TIT\
+LE"`);return{id,title:title.trim(),acceptance:[],status:"pending"}}function verifyOf(text,seconds){const[,label,named]=/^([A-Za-z0-9_-]{1,40}):\s+(\S.*)$/s.exec(
+text.trim())??[];const cmd=(named??text).trim();if(cmd==="")throw(0,import_chunk_NVPF5LEY.usageError)('cannot take an empty --verify: give a command, or "NAME: \
+COMMAND"');return{name:label??cmd.slice(0,60),cmd,timeout_s:seconds}}function acceptanceFrom(texts,milestones,known){const out=[...milestones];const given=new Map;
+for(const text of texts){const[,id,what]=/^([^\s:]+):\s*(\S.*)$/s.exec(text.trim())??[];if(id===void 0||what===void 0)throw(0,import_chunk_NVPF5LEY.usageError)(
+`cannot take --acceptance ${JSON.stringify(text)}: its form is "ID: TEXT"`);given.set(id,[...given.get(id)??[],what.trim()])}for(const[id,acceptance]of given)patch(
+out,known,id,{acceptance},"--acceptance");return out}function riskyFrom(ids,milestones,known){const out=[...milestones];for(const id of ids)patch(out,known,id,{
+risk:"risky"},"--risky");return out}function patch(out,known,id,change,option){const at=out.findIndex(one=>one.id===id);const found=out[at]??known.find(one=>one.
+id===id);if(!found)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take ${option} for ${JSON.stringify(id)}: there is no such milestone`);const next={...found,
+...change};if(at<0)out.push(next);else out[at]=next}function planFrom(text){let value;try{value=JSON.parse(text)}catch(error){throw(0,import_chunk_NVPF5LEY.usageError)(
+`cannot read the plan: it is no JSON (${(0,import_chunk_LXK2ZILE.plainText)(String(error)).slice(0,120)})`)}if(typeof value!=="object"||value===null||Array.isArray(
+value))throw(0,import_chunk_NVPF5LEY.usageError)("cannot read the plan: it is no JSON object with milestones, verify, stop_conditions or budget");const allowed=[
+"goal","milestones","verify","stop_conditions","budget"];const odd=Object.keys(value).find(key=>!allowed.includes(key));if(odd!==void 0)throw(0,import_chunk_NVPF5LEY.
+usageError)(`cannot read the plan: it has ${JSON.stringify((0,import_chunk_LXK2ZILE.plainText)(odd))}; allowed are ${allowed.join(", ")}`);const given=value;const milestones=list(
+given.milestones,"milestones").map(one=>({acceptance:[],...one,status:"pending"}));const verify=list(given.verify,"verify").map(one=>({name:String(one.cmd??"").
+slice(0,60),timeout_s:import_chunk_EBEODQ36.loopLimits.verifySeconds.default,...one}));const budget=given.budget??{};const stopConditions=given.stop_conditions??
+null;const read=(0,import_chunk_EBEODQ36.parseLoopState)({...(0,import_chunk_EBEODQ36.sealState)(freshState("x")),milestones,verify,stop_conditions:stopConditions??
+[],budget:{iterations_max:budget.iterations_max??null,notes:budget.notes??""}});if(!read.ok)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take the plan: ${(0,
+import_chunk_LXK2ZILE.plainText)(read.faults.join("; "))}`);return{milestones:read.state.milestones,verify:given.verify===void 0?null:read.state.verify,stopConditions:stopConditions===
+null?null:read.state.stop_conditions,iterationsMax:read.state.budget.iterations_max,budgetNotes:budget.notes===void 0?null:read.state.budget.notes}}function list(value,what){
+if(value===void 0)return[];if(Array.isArray(value)&&value.every(one=>typeof one==="object"&&one!==null&&!Array.isArray(one)))return value;throw(0,import_chunk_NVPF5LEY.
+usageError)(`cannot take the plan: its ${what} is no list of objects`)}
+
+},
 "./chunk-H4YIMMVT.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{sealVerdict:()=>sealVerdict,storedVerdict:()=>storedVerdict});module.exports=stdin_exports;var import_chunk_L7CMPXNA=load(
 "./chunk-L7CMPXNA.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");async function sealVerdict(id,end,note){try{const key=(0,import_chunk_L7CMPXNA.readKey)();
@@ -5249,15 +5092,15 @@ if(!end||!note||typeof seal!=="string")return void 0;const expected=await sealVe
 seal)?{end,note}:void 0}
 
 },
-"./chunk-HD2UNNS5.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{goOn:()=>goOn,lastWords:()=>lastWords});module.exports=stdin_exports;var import_chunk_E6VVVC2B=load("./chunk-E6VVVC\
-2B.js");var import_chunk_JLKCH2MU=load("./chunk-JLKCH2MU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");function goOn(place,state){const{stopped}=state;
+"./chunk-H5LKXUYU.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{goOn:()=>goOn,lastWords:()=>lastWords});module.exports=stdin_exports;var import_chunk_35LWWL4O=load("./chunk-35LWWL\
+4O.js");var import_chunk_EBEODQ36=load("./chunk-EBEODQ36.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");function goOn(place,state){const{stopped}=state;
 if(stopped?.reason==="finished")return"the loop is finished: nothing is left to do";if(stopped)return`STOPPED (${stopped.reason}: ${short(stopped.detail)}): beg\
-in nothing; take it back with: ${(0,import_chunk_JLKCH2MU.loopCommand)(place,"stop","--clear")}`;const next=(0,import_chunk_JLKCH2MU.nextMilestone)(state);if(!next)
-return`all milestones are done: ${(0,import_chunk_JLKCH2MU.loopCommand)(place,"gate")}`;if(next.status==="pending")return`take it: ${(0,import_chunk_JLKCH2MU.loopCommand)(
-place,"start")}`;return`${next.id} is in progress, held by ${(0,import_chunk_E6VVVC2B.holderText)(state)}; its brief: ${(0,import_chunk_JLKCH2MU.loopCommand)(place,
+in nothing; take it back with: ${(0,import_chunk_EBEODQ36.loopCommand)(place,"stop","--clear")}`;const next=(0,import_chunk_EBEODQ36.nextMilestone)(state);if(!next)
+return`all milestones are done: ${(0,import_chunk_EBEODQ36.loopCommand)(place,"gate")}`;if(next.status==="pending")return`take it: ${(0,import_chunk_EBEODQ36.loopCommand)(
+place,"start")}`;return`${next.id} is in progress, held by ${(0,import_chunk_35LWWL4O.holderText)(state)}; its brief: ${(0,import_chunk_EBEODQ36.loopCommand)(place,
 "next","--prompt")}`}function lastWords(place,state,holds){if(holds&&state)return[`go on: ${goOn(place,state)}`];const nogo=["NO-GO: begin no milestone. Mend ha\
-ndoff, state and journal only (never source,",`tests or configuration), then: ${(0,import_chunk_JLKCH2MU.loopCommand)(place,"check")}`];const isMidway=state?.milestones.
+ndoff, state and journal only (never source,",`tests or configuration), then: ${(0,import_chunk_EBEODQ36.loopCommand)(place,"check")}`];const isMidway=state?.milestones.
 some(({status})=>status==="in_progress")??false;if(!state||!isMidway&&!state.stopped)return nogo;return state.stopped?[...nogo,goOn(place,state)]:[...nogo,`Chan\
 ges that are not committed may be work that had begun: ${goOn(place,state)}`]}function short(text){return(0,import_chunk_LXK2ZILE.plainText)(text).replaceAll(/\s+/g,
 " ").slice(0,200)}
@@ -5276,10 +5119,10 @@ modifiedMs<pause)return;if(view.launch)((0,import_chunk_5AMCSYZA.findEngine)(vie
 SIGKILL");await(0,import_chunk_ZZ53MBOS.startWorker)(view.root,view.spec,view,generation)}
 
 },
-"./chunk-HZAV7NFI.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{milestoneBrief:()=>milestoneBrief});module.exports=stdin_exports;var import_chunk_2MKJRTVI=load("./chunk-2MKJRTVI.j\
+"./chunk-I6HCN2BJ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{milestoneBrief:()=>milestoneBrief});module.exports=stdin_exports;var import_chunk_6V6SZQWQ=load("./chunk-6V6SZQWQ.j\
 s");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var noAcceptance="none is written down: say first what must be true, so that a test can prove it";function milestoneBrief(state,milestone,{
-commits}){const acceptance=(0,import_chunk_2MKJRTVI.acceptanceOf)(milestone);const verify=state.verify.map(({cmd})=>`- \`${(0,import_chunk_FSRL2ASG.oneLine)(cmd)}\
+commits}){const acceptance=(0,import_chunk_6V6SZQWQ.acceptanceOf)(milestone);const verify=state.verify.map(({cmd})=>`- \`${(0,import_chunk_FSRL2ASG.oneLine)(cmd)}\
 \``);const commit=commits==="you"?`Commit when the suite is green, with the message \`feat(${milestone.id}): <description>\`.`:`Do not commit: leave the changes\
  in the worktree. The checkpoint commits them as \`feat(${milestone.id}): <description>\`; end your answer with that description.`;return`${[`# Milestone ${milestone.
 id}: ${(0,import_chunk_FSRL2ASG.oneLine)(milestone.title)}`,"",`Goal of the whole loop: ${(0,import_chunk_FSRL2ASG.oneLine)(state.goal)}`,"","Acceptance:",...(acceptance.
@@ -5288,6 +5131,49 @@ l they pass; then clean up.","3. Run the full suite before you end:",...verify.l
 yet"],`4. ${commit}`,"","Rules: no debug code, no TODO, FIXME or HACK left behind, no files outside the scope of this milestone, nothing in `.loop/` (a program \
 writes it).","If it cannot be finished, say what is missing and why; do not weaken a test."].join("\n")}
 `}
+
+},
+"./chunk-IUC6FZ6Z.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{beginCheckpoint:()=>beginCheckpoint,finishBegun:()=>finishBegun});module.exports=stdin_exports;var import_chunk_CNHR5XZA=load(
+"./chunk-CNHR5XZA.js");var import_chunk_CJL3V3Y4=load("./chunk-CJL3V3Y4.js");var import_chunk_EBEODQ36=load("./chunk-EBEODQ36.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
+"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var slow={timeoutMs:import_chunk_EBEODQ36.
+loopLimits.commitMs};function requireCommittable(git,stays){const refuse=reason=>{throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot make the commit\
+ of the checkpoint: ${reason}`,stays)};const gitFolder=git.run(["rev-parse","--absolute-git-dir"]);const at=gitFolder.ok?gitFolder.bytes.toString("utf8").trim():
+refuse(gitFolder.reason);for(const[name,what]of[["MERGE_HEAD","a merge"],["CHERRY_PICK_HEAD","a cherry-pick"],["REVERT_HEAD","a revert"],["BISECT_LOG","a bisect"],
+["index.lock","another git"],["rebase-merge","a rebase"],["rebase-apply","a rebase"]])if((0,import_chunk_S7M4UBSY.exists)(import_node_path.default.join(at,name)))
+refuse(`${what} is going on`);const who=git.run(["var","GIT_AUTHOR_IDENT"]);if(!who.ok)refuse("git does not know who you are (git config user.name and user.emai\
+l)");const changed=changedPaths(git,refuse);const filtered=filteredFile(git,changed,refuse);if(filtered!==void 0)refuse(`${filtered} passes a filter of git (LFS\
+?), which is not run here`)}function changedPaths(git,refuse){const answer=git.run(["status","--porcelain=v1","-z","--untracked-files=all","--no-renames"],slow);
+if(!answer.ok)return refuse(answer.reason);const rows=answer.bytes.toString("utf8").split("\0").filter(row=>row.length>3);const torn=rows.find(row=>/^(?:.U|U.|AA|DD) /.
+test(row));if(torn!==void 0)refuse(`${(0,import_chunk_LXK2ZILE.plainText)(torn.slice(3))} is not merged`);const nested=rows.find(row=>row.endsWith("/"));if(nested!==
+void 0)refuse(`${(0,import_chunk_LXK2ZILE.plainText)(nested.slice(3))} is a repository of its own; make it a submodule, or have it ignored`);return rows.map(row=>row.
+slice(3))}function filteredFile(git,files,refuse){if(files.length===0)return void 0;const answer=git.run(["check-attr","-z","--stdin","filter"],{input:`${files.
+join("\0")}\0`});if(!answer.ok)return refuse(answer.reason);const words=answer.bytes.toString("utf8").split("\0");for(let index=0;index+2<words.length;index+=3)
+if(!["unspecified","unset"].includes(words[index+2]??""))return(0,import_chunk_LXK2ZILE.plainText)(words[index]??"");return void 0}function commitAll(git,message,state,stays){
+const there=git.run(["cat-file","blob","HEAD:.loop/state.json"]);if(there.ok&&there.bytes.toString("utf8")===state)return{made:false,head:(0,import_chunk_CJL3V3Y4.
+headOf)(git)};const refuse=reason=>{throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot make the commit of the checkpoint: ${reason}`,stays)};const input=changedPaths(
+git,refuse).map(file=>`${file}\0`).join("");must(stays,git.run(["update-index","--add","--remove","--replace","-z","--stdin"],{...slow,input}));must(stays,git.run(
+["add","--force","--",...ownFiles(git)],slow));must(stays,git.run(["commit","--quiet","--no-verify","--no-gpg-sign","--allow-empty-message","--cleanup=verbatim",
+"-F","-"],{...slow,input:message}));return{made:true,head:(0,import_chunk_CJL3V3Y4.headOf)(git)}}function ownFiles({folder}){const files=[".loop/state.json",".l\
+oop/journal.md",".loop/handoff.md",".loop/.gitattributes"];return files.filter(file=>(0,import_chunk_S7M4UBSY.exists)(import_node_path.default.join(folder,file)))}
+function must(stays,answer){if(!answer.ok)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot make the commit of the checkpoint: ${answer.reason}`,stays)}
+function beginCheckpoint(place,begun){const read=(0,import_chunk_EBEODQ36.parseLoopState)(JSON.parse(begun.stateText));if(!read.ok)throw new import_chunk_NVPF5LEY.
+FaultError("preflight",`cannot make a checkpoint: ${read.faults.join("; ")}`);(0,import_chunk_PGEWSQPR.writeJson)(place.begun,{...begun,mac:(0,import_chunk_L7CMPXNA.
+macOfShort)(promise(place,begun),(0,import_chunk_L7CMPXNA.ensureKey)())})}function finishBegun(place,commits=true){const record=(0,import_chunk_PGEWSQPR.readJson)(
+place.begun);if(record.kind==="missing")return void 0;const begun=record.kind==="ok"?genuine(place,record.value):void 0;const now=(0,import_chunk_EBEODQ36.readLoop)(
+place);const isOfNow=now.kind==="ok"&&!now.isEdited&&begun!==void 0;if(!isOfNow||now.state.hash!==begun.from&&now.state.hash!==begun.state.hash){(0,import_chunk_PGEWSQPR.
+moveAside)(place.begun);return void 0}const finish=commits&&begun.message!==null?committer(place,begun.message,begun.stateText):null;if(!((0,import_chunk_CNHR5XZA.
+readJournal)(place.journal)??"").endsWith(begun.entry))(0,import_chunk_CNHR5XZA.appendEntry)(place.journal,begun.entry);(0,import_chunk_PGEWSQPR.writeFile)(place.
+handoff,begun.handoff);(0,import_chunk_PGEWSQPR.writeFile)(place.state,begun.stateText);const done=finish?.()??{made:false,head:null};(0,import_chunk_PGEWSQPR.removeFile)(
+place.begun);return{committed:done.made,head:done.head}}function committer(place,message,text){const git=(0,import_chunk_CJL3V3Y4.openLoopGit)(place);const stays=(0,
+import_chunk_EBEODQ36.loopCommand)(place,"checkpoint","--no-commit");if("reason"in git)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot make the c\
+ommit of the checkpoint: ${git.reason}`,stays);requireCommittable(git.git,stays);return()=>commitAll(git.git,message,text,stays)}function promise(place,{stateText,
+entry,handoff,message,from}){return{checkpoint:(0,import_chunk_S7M4UBSY.realPath)(place.worktree),stateText,entry,handoff,message,from}}function genuine(place,value){
+const{stateText,entry,handoff,message,from,mac}=value;if(typeof stateText!=="string"||typeof entry!=="string"||typeof handoff!=="string")return void 0;if(message!==
+null&&typeof message!=="string"||typeof from!=="string")return void 0;const begun={stateText,entry,handoff,message,from};const key=(0,import_chunk_L7CMPXNA.readKey)();
+if(key===void 0||typeof mac!=="string"||!(0,import_chunk_L7CMPXNA.sameMac)((0,import_chunk_L7CMPXNA.macOfShort)(promise(place,begun),key),mac))return void 0;const read=(0,
+import_chunk_EBEODQ36.parseLoopState)(JSON.parse(stateText));return read.ok?{...begun,state:read.state}:void 0}
 
 },
 "./chunk-IUDMGIPH.js": function (module, exports) {
@@ -5546,6 +5432,24 @@ default",innerType,get defaultValue(){return typeof defaultValue==="function"?de
 niCustom",(inst,def)=>{$ZodCustom.init(inst,def);ZodMiniType.init(inst,def)});function refine(fn,_params={}){return _refine(ZodMiniCustom,fn,_params)}
 
 },
+"./chunk-J4W5AZ5J.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{digestOf:()=>digestOf,parseJudgment:()=>parseJudgment,readJudgment:()=>readJudgment});module.exports=stdin_exports;
+var import_chunk_KENR2QL6=load("./chunk-KENR2QL6.js");var import_chunk_CJL3V3Y4=load("./chunk-CJL3V3Y4.js");var import_chunk_EBEODQ36=load("./chunk-EBEODQ36.js");
+var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");
+var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var judgeBytes=256*1024;function digestOf(place,questions){const read=(0,import_chunk_EBEODQ36.readLoop)(place);
+const git=(0,import_chunk_CJL3V3Y4.openLoopGit)(place);const about=[read.kind==="ok"?(0,import_chunk_EBEODQ36.planHash)(read.state):"",(0,import_chunk_L7CMPXNA.
+hashOf)((0,import_chunk_KENR2QL6.readHandoff)(place)??""),"git"in git?(0,import_chunk_CJL3V3Y4.headOf)(git.git):null,questions.map(({id,question})=>[id,question])];
+return(0,import_chunk_L7CMPXNA.hashOf)(JSON.stringify(about)).slice(0,16)}function readJudgment(file){const text=(0,import_chunk_PGEWSQPR.readText)(file,judgeBytes+
+1);if(text===void 0)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot read the judge's answers ${file}: there is no such file`);if(text.length>judgeBytes)throw(0,
+import_chunk_NVPF5LEY.usageError)(`cannot take the judge's answers ${file}: more than 256 KiB`);const found=parseJudgment(text);if(typeof found==="string")throw(0,
+import_chunk_NVPF5LEY.usageError)(`cannot take the judge's answers ${file}: ${found}`,form);return found}var form='its form: {"for": DIGEST, "answers": {"E1": {\
+"holds": true, "why": "..."}}}';function parseJudgment(text){let value;try{value=JSON.parse(text)}catch(error){return`it is no JSON (${(0,import_chunk_LXK2ZILE.
+plainText)(String(error)).slice(0,120)})`}const{for:digest,answers}=value??{};if(typeof digest!=="string")return'it has no text "for"';if(typeof answers!=="obje\
+ct"||answers===null||Array.isArray(answers))return'it has no object "answers"';const out=Object.create(null);for(const[id,answer]of Object.entries(answers)){const{
+holds,why}=answer??{};if(typeof holds!=="boolean")return`the answer to ${(0,import_chunk_LXK2ZILE.excerpt)(id,20)} has no "holds": true or false`;if(/^E\d[a-z]?(\.\d{1,3})?$/.
+test(id))out[id]={holds,why:typeof why==="string"?(0,import_chunk_LXK2ZILE.excerpt)(why,200):""}}return{for:digest,answers:out}}
+
+},
 "./chunk-JFPYH7HA.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{dueOf:()=>dueOf,isFaulty:()=>isFaulty,judgeIdle:()=>judgeIdle,judgeSeen:()=>judgeSeen,lookForLive:()=>lookForLive});
 module.exports=stdin_exports;var import_chunk_XWZYQZPB=load("./chunk-XWZYQZPB.js");var import_chunk_LX42BIQ4=load("./chunk-LX42BIQ4.js");var import_chunk_P7ADOKJW=load(
@@ -5609,72 +5513,41 @@ length<=mostIds?open.map(({view})=>view.id):[];const[first]=open;const whose=own
 ...ids,...whose];return(0,import_chunk_E4YAHXBS.nextCommand)(option,"wait",...which,"--any",...causesFor(open),"--timeout",patienceFor(...open))}
 
 },
-"./chunk-JLKCH2MU.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{changeLoop:()=>changeLoop,checkLoopFolder:()=>checkLoopFolder,editedFault:()=>editedFault,isEdited:()=>isEdited,lastDone:()=>lastDone,
-lockLoop:()=>lockLoop,loopCommand:()=>loopCommand,loopLimits:()=>loopLimits,loopPlace:()=>loopPlace,nextMilestone:()=>nextMilestone,parseLoopState:()=>parseLoopState,
-planHash:()=>planHash,readLoop:()=>readLoop,requireLoop:()=>requireLoop,requirePrivateFolder:()=>requirePrivateFolder,sealState:()=>sealState,stampLine:()=>stampLine,
-stateText:()=>stateText,writeState:()=>writeState});module.exports=stdin_exports;var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_IUDMGIPH=load(
-"./chunk-IUDMGIPH.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_V3DXEM5O=load(
-"./chunk-V3DXEM5O.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_CL3BCQKO=load(
-"./chunk-CL3BCQKO.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load("./chunk-PDZYO7X2.js");var import_chunk_S7M4UBSY=load(
-"./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin(
-"node:path");var loopLimits={textChars:4e3,milestones:500,stateBytes:1024*1024,verifySeconds:{default:1800,min:1,max:7200},verifyBytes:32*1024*1024,lookMs:6e4,commitMs:6e5,
-lockMs:6e4,conditionMs:3e4,remediationRounds:2,sameFailures:3,resumeEntries:3,resumeLines:200,pace:{least:60,most:1800,external:[60,270],minutes5:270,long:[1200,
-1800],tracked:1200,human:1800,none:1200},iterationsMax:{default:100,min:1,max:1e5}};var milestoneStatuses=["pending","in_progress","done"];var stopReasons=["fin\
-ished","stopped","declared","iterations_exhausted","repeated_failure","remediation_exhausted"];var verdicts=["GO","NO-GO","STOP"];var line=most=>(0,import_chunk_IUDMGIPH.
-string)().check((0,import_chunk_IUDMGIPH._minLength)(1),(0,import_chunk_IUDMGIPH._maxLength)(most));var milestoneId=(0,import_chunk_IUDMGIPH.string)().check((0,
-import_chunk_IUDMGIPH._regex)(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/));var text=(0,import_chunk_IUDMGIPH.string)().check((0,import_chunk_IUDMGIPH._maxLength)(loopLimits.
-textChars));var milestoneForm=(0,import_chunk_IUDMGIPH.looseObject)({id:milestoneId,title:line(200),acceptance:(0,import_chunk_IUDMGIPH.union)([text,(0,import_chunk_IUDMGIPH.
-array)(text).check((0,import_chunk_IUDMGIPH._maxLength)(50))]),status:(0,import_chunk_IUDMGIPH._enum)(milestoneStatuses),risk:(0,import_chunk_IUDMGIPH.optional)(
-(0,import_chunk_IUDMGIPH._enum)(["standard","risky"]))});var verifyForm=(0,import_chunk_IUDMGIPH.looseObject)({name:line(100),cmd:line(loopLimits.textChars),timeout_s:(0,
-import_chunk_IUDMGIPH.int)().check((0,import_chunk_IUDMGIPH._gte)(1),(0,import_chunk_IUDMGIPH._lte)(loopLimits.verifySeconds.max))});var commit=(0,import_chunk_IUDMGIPH.
-string)().check((0,import_chunk_IUDMGIPH._regex)(/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/));var count=(0,import_chunk_IUDMGIPH.int)().check((0,import_chunk_IUDMGIPH._gte)(
-0),(0,import_chunk_IUDMGIPH._lte)(1e6));var stateForm=(0,import_chunk_IUDMGIPH.looseObject)({schema:(0,import_chunk_IUDMGIPH.literal)(1),rev:count,goal:line(loopLimits.
-textChars),milestones:(0,import_chunk_IUDMGIPH.array)(milestoneForm).check((0,import_chunk_IUDMGIPH._maxLength)(loopLimits.milestones)),iteration:count,stop_conditions:(0,
-import_chunk_IUDMGIPH.array)(line(loopLimits.textChars)).check((0,import_chunk_IUDMGIPH._maxLength)(50)),budget:(0,import_chunk_IUDMGIPH.looseObject)({iterations_max:(0,
-import_chunk_IUDMGIPH.nullable)(count),notes:text}),updated:(0,import_chunk_IUDMGIPH.string)(),verify:(0,import_chunk_IUDMGIPH.array)(verifyForm).check((0,import_chunk_IUDMGIPH.
-_maxLength)(50)),remediation_rounds:count,failure_fingerprints:(0,import_chunk_IUDMGIPH.array)(line(100)).check((0,import_chunk_IUDMGIPH._maxLength)(20)),current:(0,
-import_chunk_IUDMGIPH.nullable)((0,import_chunk_IUDMGIPH.looseObject)({milestone:milestoneId,owner:(0,import_chunk_IUDMGIPH.nullable)((0,import_chunk_IUDMGIPH.string)()),
-started:(0,import_chunk_IUDMGIPH.string)(),base:(0,import_chunk_IUDMGIPH.nullable)(commit),job:(0,import_chunk_IUDMGIPH.optional)((0,import_chunk_IUDMGIPH.string)())})),
-since:(0,import_chunk_IUDMGIPH.nullable)((0,import_chunk_IUDMGIPH.string)()),last:(0,import_chunk_IUDMGIPH.optional)(milestoneId),last_iteration:(0,import_chunk_IUDMGIPH.
-optional)(count),fixed:(0,import_chunk_IUDMGIPH.optional)((0,import_chunk_IUDMGIPH.string)()),stopped:(0,import_chunk_IUDMGIPH.nullable)((0,import_chunk_IUDMGIPH.
-looseObject)({reason:(0,import_chunk_IUDMGIPH._enum)(stopReasons),detail:text,at:(0,import_chunk_IUDMGIPH.string)()})),boundary:(0,import_chunk_IUDMGIPH.nullable)(
-commit),gate:(0,import_chunk_IUDMGIPH.nullable)((0,import_chunk_IUDMGIPH.looseObject)({verdict:(0,import_chunk_IUDMGIPH._enum)(verdicts),iteration:count,at:(0,import_chunk_IUDMGIPH.
-string)(),job:(0,import_chunk_IUDMGIPH.nullable)((0,import_chunk_IUDMGIPH.string)())})),hash:(0,import_chunk_IUDMGIPH.string)()});function parseLoopState(value){
-const read=stateForm.safeParse(value);if(!read.success){const faults=read.error.issues.map(({path:path2,message})=>`${path2.map(String).join(".")||"the document"}\
-: ${message}`);return{ok:false,faults:faults.slice(0,10)}}const state=read.data;const ids=state.milestones.map(({id})=>id);const twice=ids.find((id,at)=>ids.indexOf(
-id)!==at);if(twice!==void 0)return{ok:false,faults:[`milestones: two have the id ${twice}`]};return{ok:true,state}}function loopPlace(cwd,root){const found=(0,import_chunk_G4YWOPCR.
-findWorktree)(cwd);const worktree=found??cwd;const folder=import_node_path.default.join(worktree,".loop");const own=(0,import_chunk_SBGDAVSA.rootPaths)(root.folder).
-loop;return{worktree,isGit:found!==void 0,folder,state:import_node_path.default.join(folder,"state.json"),journal:import_node_path.default.join(folder,"journal.\
-md"),handoff:import_node_path.default.join(folder,"handoff.md"),root,lock:import_node_path.default.join(own,"lock"),trust:import_node_path.default.join(own,"tru\
-st.json"),begun:import_node_path.default.join(own,"checkpoint.json")}}function requirePrivateFolder(place){const folder=import_node_path.default.dirname(place.lock);
-(0,import_chunk_PGEWSQPR.createFolder)(folder);const facts=(0,import_chunk_S7M4UBSY.factsOf)(folder);if(facts?.kind==="folder"&&facts.uid===process.getuid?.())return;
-throw new import_chunk_NVPF5LEY.FaultError("state_unusable",`cannot use ${folder}: it is no folder of ours`)}function checkLoopFolder(place){const facts=(0,import_chunk_S7M4UBSY.
-factsOf)(place.folder);if(!facts)return false;const reason=facts.kind==="link"?"it is a symbolic link":facts.kind!=="folder"?"it is no folder":facts.uid!==process.
-getuid?.()?`it belongs to user ${facts.uid}`:void 0;if(reason!==void 0)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use the loop folder ${place.
-folder}: ${reason}`);for(const file of[place.state,place.journal,place.handoff]){const inner=(0,import_chunk_S7M4UBSY.factsOf)(file);if(inner&&inner.kind!=="fil\
-e")throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use ${file}: it is no regular file`)}return true}function hashOfState({hash:_hash,...rest}){return(0,
-import_chunk_L7CMPXNA.hashOf)((0,import_chunk_L7CMPXNA.canonical)(rest)).slice(0,16)}function isEdited(state){return state.hash!==hashOfState(state)}function planHash(state){
-const milestones=state.milestones.map(({id,title,acceptance,status,risk})=>({...{id,title,acceptance,risk:risk??"standard"},isDone:status==="done"}));const{goal,
-iteration,stop_conditions,budget,verify}=state;return(0,import_chunk_L7CMPXNA.hashOf)((0,import_chunk_L7CMPXNA.canonical)({goal,iteration,stop_conditions,budget,
-verify,milestones})).slice(0,16)}function stampLine(state){return`<!-- loop iteration ${state.iteration} plan ${planHash(state)} -->`}function readLoop(place){if(!checkLoopFolder(
-place))return{kind:"none"};const text2=(0,import_chunk_PGEWSQPR.readText)(place.state,loopLimits.stateBytes+1);if(text2===void 0)return{kind:"damaged",faults:["\
-.loop has no state.json"]};if(text2.length>loopLimits.stateBytes)return{kind:"damaged",faults:["state.json is larger than 1 MiB"]};let value;try{value=JSON.parse(
-text2)}catch(error){return{kind:"damaged",faults:[`state.json is no JSON: ${(0,import_chunk_LXK2ZILE.plainText)(String(error)).slice(0,160)}`]}}const read=parseLoopState(
-value);return read.ok?{kind:"ok",state:read.state,isEdited:isEdited(read.state)}:{kind:"damaged",faults:read.faults.map(fault=>`state.json, ${(0,import_chunk_LXK2ZILE.
-plainText)(fault)}`)}}function requireLoop(place){const read=readLoop(place);if(read.kind==="ok")return read.state;if(read.kind==="none")throw new import_chunk_NVPF5LEY.
-FaultError("preflight",`cannot find a loop: there is no ${place.folder}`,loopCommand(place,"init",'"GOAL"'));throw new import_chunk_NVPF5LEY.FaultError("preflig\
-ht",`cannot read the loop: ${read.faults.join("; ")}`,"bring it back with git (git checkout -- .loop), or mend that field")}async function changeLoop(place,change){
-return lockLoop(place,async()=>{const state=requireLoop(place);if(isEdited(state))throw editedFault(place);const changed=await change(state);if(changed===state)
-return state;const next=sealState(changed);writeState(place,next);return next})}function editedFault(place){return new import_chunk_NVPF5LEY.FaultError("preflig\
-ht","cannot change the loop: its state.json was edited by hand (its hash does not fit)",`look at it and take it over with: ${loopCommand(place,"trust")}`)}async function lockLoop(place,fn,{
-commits=true}={}){(0,import_chunk_LTTE43GU.ensureRoot)(place.root.folder);requirePrivateFolder(place);return(0,import_chunk_V3DXEM5O.withLock)(place.lock,async()=>{
-if((0,import_chunk_S7M4UBSY.exists)(place.begun))(await Promise.resolve().then(()=>load("./begun-W6CBM7JG.js"))).finishBegun(place,commits);return fn()},loopLimits.
-lockMs)}function sealState(state){const next={...state,rev:state.rev+1,updated:(0,import_chunk_CL3BCQKO.isoNow)()};return{...next,hash:hashOfState(next)}}function writeState(place,state){
-(0,import_chunk_PGEWSQPR.writeFile)(place.state,stateText(state))}function stateText(state){return`${JSON.stringify(state,null,2)}
-`}function loopCommand(place,verb,...rest){const words=(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_PDZYO7X2.selfWords)(),"loop",verb,...place.root.
-option]);return[words,...rest].join(" ")}function nextMilestone(state){const{current}=state;return state.milestones.find(({id})=>id===current?.milestone)??state.
-milestones.find(({status})=>status!=="done")}function lastDone(state){return state.last===void 0?void 0:state.milestones.find(({id})=>id===state.last)}
+"./chunk-KENR2QL6.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{readHandoff:()=>readHandoff,rewriteHandoff:()=>rewriteHandoff});module.exports=stdin_exports;var import_chunk_6V6SZQWQ=load(
+"./chunk-6V6SZQWQ.js");var import_chunk_EBEODQ36=load("./chunk-EBEODQ36.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var handoffBytes=1024*1024;function rewriteHandoff(place){
+return(0,import_chunk_EBEODQ36.lockLoop)(place,()=>(0,import_chunk_PGEWSQPR.writeFile)(place.handoff,(0,import_chunk_6V6SZQWQ.makeHandoff)((0,import_chunk_EBEODQ36.
+requireLoop)(place),(0,import_chunk_6V6SZQWQ.extraOf)(readHandoff(place)))))}function readHandoff(place){return(0,import_chunk_PGEWSQPR.readText)(place.handoff,
+handoffBytes)}
+
+},
+"./chunk-LGQKAP2U.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{commandsOf:()=>commandsOf,isTrusted:()=>isTrusted,requireTrust:()=>requireTrust,trust:()=>trust});module.exports=stdin_exports;
+var import_chunk_EBEODQ36=load("./chunk-EBEODQ36.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");
+var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");function commandsOf(state){const conditions=state.stop_conditions.
+filter(text=>text.startsWith("cmd:")).map(text=>text.slice(4).trim());return[...new Set([...state.verify.map(({cmd})=>cmd),...conditions])].sort()}function isTrusted(place,state){
+if(commandsOf(state).length===0)return true;const read=(0,import_chunk_PGEWSQPR.readJson)(place.trust);const key=(0,import_chunk_L7CMPXNA.readKey)();if(key===void 0||
+read.kind!=="ok"||typeof read.value.mac!=="string")return false;return(0,import_chunk_L7CMPXNA.sameMac)((0,import_chunk_L7CMPXNA.macOfShort)(promise(place,state),
+key),read.value.mac)}function trust(place,state){(0,import_chunk_EBEODQ36.requirePrivateFolder)(place);(0,import_chunk_PGEWSQPR.writeJson)(place.trust,{commands:commandsOf(
+state),mac:(0,import_chunk_L7CMPXNA.macOfShort)(promise(place,state),(0,import_chunk_L7CMPXNA.ensureKey)())})}function requireTrust(place,state){if(isTrusted(place,
+state))return;const count=commandsOf(state).length;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot run the ${count===1?"command":`${count} comman\
+ds`} of this loop: you have not said that you trust them here`,`look at them with: ${(0,import_chunk_EBEODQ36.loopCommand)(place,"trust")}`)}function promise(place,state){
+return{loop:(0,import_chunk_S7M4UBSY.realPath)(place.worktree),commands:commandsOf(state)}}
+
+},
+"./chunk-LM3AY2D3.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{judgePrompt:()=>judgePrompt,judgmentOf:()=>judgmentOf});module.exports=stdin_exports;var import_chunk_J4W5AZ5J=load(
+"./chunk-J4W5AZ5J.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");function judgePrompt(questions){const rows=questions.map(({id,question})=>`- ${id}:\
+ ${line(question)}`);const example=JSON.stringify({answers:{E1:{holds:true,why:"one sentence"}}});return["You judge the boundary of a long-running piece of work\
+. You change nothing.","Read `.loop/handoff.md`, `.loop/state.json` and the newest entries of `.loop/journal.md`, then as much of the code and tests as you need\
+.","",'Answer each of these questions on its own evidence. "holds": true is yes, false is no. Be strict: what you cannot see, does not hold.',"",...rows,"","You\
+r whole final message is one JSON object of this form, with each id above, and nothing else:","",example,""].join("\n")}function judgmentOf(text,digest,questions){
+for(const candidate of objectsIn(text)){const answers=answersIn(candidate);if(answers===void 0)continue;const read=(0,import_chunk_J4W5AZ5J.parseJudgment)(JSON.
+stringify({for:digest,answers}));if(typeof read==="string")continue;const asked=new Set(questions.map(({id})=>id));const known=Object.entries(read.answers).filter(
+([id])=>asked.has(id));if(known.length>0)return JSON.stringify({for:digest,answers:Object.fromEntries(known)})}return void 0}function answersIn(text){try{return JSON.
+parse(text)?.answers}catch{return void 0}}function objectsIn(text){const fenced=[...text.matchAll(/```[a-z]*\n([\s\S]*?)\n```/g)].map(found=>found[1]??"");const outer=text.
+slice(Math.max(0,text.indexOf("{")),text.lastIndexOf("}")+1);return[text.trim(),...fenced.reverse(),outer]}function line(text){return(0,import_chunk_LXK2ZILE.excerpt)(
+(0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," ").trim(),600)}
 
 },
 "./chunk-MZF46EUA.js": function (module, exports) {
@@ -5690,68 +5563,31 @@ retryAfterMs:null}}function sizeFacts(facts){return facts?{bytes:facts.size}:{}}
 "missing"}function sizeText(facts){return facts?(0,import_chunk_TFEMYLSK.formatSize)(facts.size):"not there"}
 
 },
-"./chunk-NLGMMXDD.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{isRegularFile:()=>isRegularFile,isThere:()=>isThere});module.exports=stdin_exports;var import_chunk_S7M4UBSY=load("\
-./chunk-S7M4UBSY.js");function isRegularFile(file){try{return(0,import_chunk_S7M4UBSY.factsOf)(file)?.kind==="file"}catch{return false}}function isThere(file){try{
-return(0,import_chunk_S7M4UBSY.factsOf)(file)!==void 0}catch{return false}}
-
-},
-"./chunk-NOJHPQFO.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{acceptanceFrom:()=>acceptanceFrom,dateOf:()=>dateOf,freshState:()=>freshState,milestoneOf:()=>milestoneOf,planFrom:()=>planFrom,
-planMilestone:()=>planMilestone,riskyFrom:()=>riskyFrom,verifyOf:()=>verifyOf,withPlan:()=>withPlan});module.exports=stdin_exports;var import_chunk_JLKCH2MU=load(
-"./chunk-JLKCH2MU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");function dateOf(text){const word=text.
-trim();const ms=/^\d{4}-\d\d-\d\d(T[\d:.]+(Z|[+-]\d\d:\d\d))?$/.test(word)?Date.parse(word):Number.NaN;return Number.isNaN(ms)?null:ms}var planMilestone={id:"pl\
-an",title:"Write the plan of this loop",acceptance:"At least one further milestone with acceptance that a test can prove stands in the loop (added with: loop pl\
-an)",status:"pending"};function freshState(goal){return{...{schema:1,rev:0,goal,milestones:[],iteration:0,stop_conditions:[]},budget:{iterations_max:import_chunk_JLKCH2MU.
-loopLimits.iterationsMax.default,notes:""},...{updated:"",verify:[],remediation_rounds:0,failure_fingerprints:[]},...{current:null,since:null,stopped:null,boundary:null,
-gate:null,hash:""}}}function withPlan(state,plan){const odd=plan.stopConditions?.find(text=>/^\s*date:/.test(text)&&dateOf(text.replace(/^\s*date:/,""))===null);
-if(odd!==void 0)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take the stop condition ${JSON.stringify((0,import_chunk_LXK2ZILE.plainText)(odd))}: its form \
-is date:YYYY-MM-DD, or with a time date:YYYY-MM-DDThh:mm:ssZ`);const milestones=[...state.milestones];for(const id of plan.drop){const at=milestones.findIndex(one=>one.
-id===id);requireOpen(milestones[at],id,state);milestones.splice(at,1)}for(const given of plan.milestones){const at=milestones.findIndex(({id})=>id===given.id);if(at<
-0)milestones.push(given);else{requireOpen(milestones[at],given.id,state);milestones[at]={...milestones[at],...given}}}const budget={...state.budget,...plan.iterationsMax===
-null?{}:{iterations_max:plan.iterationsMax},...plan.budgetNotes===null?{}:{notes:plan.budgetNotes}};const isRaised=state.stopped?.reason==="iterations_exhausted"&&
-(budget.iterations_max??Infinity)>state.iteration;const next={...state,milestones,budget,verify:plan.verify??state.verify,stop_conditions:plan.stopConditions??state.
-stop_conditions,stopped:isRaised||state.stopped?.reason==="finished"&&plan.milestones.length>0?null:state.stopped};const read=(0,import_chunk_JLKCH2MU.parseLoopState)(
-(0,import_chunk_JLKCH2MU.sealState)(next));if(!read.ok)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take this plan: ${(0,import_chunk_LXK2ZILE.plainText)(read.
-faults.join("; "))}`);return next}function requireOpen(found,id,state){if(!found){const ids=state.milestones.map(one=>one.id).join(", ");throw(0,import_chunk_NVPF5LEY.
-usageError)(`cannot drop milestone ${JSON.stringify(id)}: there is none; there are ${ids||"none"}`)}if(found.status!=="pending")throw(0,import_chunk_NVPF5LEY.usageError)(
-`cannot change milestone ${id}: it is ${found.status}; only pending ones can be changed`)}function milestoneOf(text){const[,id,title]=/^([^\s:]+):\s*(\S.*)$/s.exec(
-text.trim())??[];if(id===void 0||title===void 0)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --milestone ${JSON.stringify(text)}: its form is "ID: TIT\
-LE"`);return{id,title:title.trim(),acceptance:[],status:"pending"}}function verifyOf(text,seconds){const[,label,named]=/^([A-Za-z0-9_-]{1,40}):\s+(\S.*)$/s.exec(
-text.trim())??[];const cmd=(named??text).trim();if(cmd==="")throw(0,import_chunk_NVPF5LEY.usageError)('cannot take an empty --verify: give a command, or "NAME: \
-COMMAND"');return{name:label??cmd.slice(0,60),cmd,timeout_s:seconds}}function acceptanceFrom(texts,milestones,known){const out=[...milestones];const given=new Map;
-for(const text of texts){const[,id,what]=/^([^\s:]+):\s*(\S.*)$/s.exec(text.trim())??[];if(id===void 0||what===void 0)throw(0,import_chunk_NVPF5LEY.usageError)(
-`cannot take --acceptance ${JSON.stringify(text)}: its form is "ID: TEXT"`);given.set(id,[...given.get(id)??[],what.trim()])}for(const[id,acceptance]of given)patch(
-out,known,id,{acceptance},"--acceptance");return out}function riskyFrom(ids,milestones,known){const out=[...milestones];for(const id of ids)patch(out,known,id,{
-risk:"risky"},"--risky");return out}function patch(out,known,id,change,option){const at=out.findIndex(one=>one.id===id);const found=out[at]??known.find(one=>one.
-id===id);if(!found)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take ${option} for ${JSON.stringify(id)}: there is no such milestone`);const next={...found,
-...change};if(at<0)out.push(next);else out[at]=next}function planFrom(text){let value;try{value=JSON.parse(text)}catch(error){throw(0,import_chunk_NVPF5LEY.usageError)(
-`cannot read the plan: it is no JSON (${(0,import_chunk_LXK2ZILE.plainText)(String(error)).slice(0,120)})`)}if(typeof value!=="object"||value===null||Array.isArray(
-value))throw(0,import_chunk_NVPF5LEY.usageError)("cannot read the plan: it is no JSON object with milestones, verify, stop_conditions or budget");const allowed=[
-"goal","milestones","verify","stop_conditions","budget"];const odd=Object.keys(value).find(key=>!allowed.includes(key));if(odd!==void 0)throw(0,import_chunk_NVPF5LEY.
-usageError)(`cannot read the plan: it has ${JSON.stringify((0,import_chunk_LXK2ZILE.plainText)(odd))}; allowed are ${allowed.join(", ")}`);const given=value;const milestones=list(
-given.milestones,"milestones").map(one=>({acceptance:[],...one,status:"pending"}));const verify=list(given.verify,"verify").map(one=>({name:String(one.cmd??"").
-slice(0,60),timeout_s:import_chunk_JLKCH2MU.loopLimits.verifySeconds.default,...one}));const budget=given.budget??{};const stopConditions=given.stop_conditions??
-null;const read=(0,import_chunk_JLKCH2MU.parseLoopState)({...(0,import_chunk_JLKCH2MU.sealState)(freshState("x")),milestones,verify,stop_conditions:stopConditions??
-[],budget:{iterations_max:budget.iterations_max??null,notes:budget.notes??""}});if(!read.ok)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take the plan: ${(0,
-import_chunk_LXK2ZILE.plainText)(read.faults.join("; "))}`);return{milestones:read.state.milestones,verify:given.verify===void 0?null:read.state.verify,stopConditions:stopConditions===
-null?null:read.state.stop_conditions,iterationsMax:read.state.budget.iterations_max,budgetNotes:budget.notes===void 0?null:read.state.budget.notes}}function list(value,what){
-if(value===void 0)return[];if(Array.isArray(value)&&value.every(one=>typeof one==="object"&&one!==null&&!Array.isArray(one)))return value;throw(0,import_chunk_NVPF5LEY.
-usageError)(`cannot take the plan: its ${what} is no list of objects`)}
-
-},
-"./chunk-O7KCUIFC.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{commandsOf:()=>commandsOf,isTrusted:()=>isTrusted,requireTrust:()=>requireTrust,trust:()=>trust});module.exports=stdin_exports;
-var import_chunk_JLKCH2MU=load("./chunk-JLKCH2MU.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");
-var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");function commandsOf(state){const conditions=state.stop_conditions.
-filter(text=>text.startsWith("cmd:")).map(text=>text.slice(4).trim());return[...new Set([...state.verify.map(({cmd})=>cmd),...conditions])].sort()}function isTrusted(place,state){
-if(commandsOf(state).length===0)return true;const read=(0,import_chunk_PGEWSQPR.readJson)(place.trust);const key=(0,import_chunk_L7CMPXNA.readKey)();if(key===void 0||
-read.kind!=="ok"||typeof read.value.mac!=="string")return false;return(0,import_chunk_L7CMPXNA.sameMac)((0,import_chunk_L7CMPXNA.macOfShort)(promise(place,state),
-key),read.value.mac)}function trust(place,state){(0,import_chunk_JLKCH2MU.requirePrivateFolder)(place);(0,import_chunk_PGEWSQPR.writeJson)(place.trust,{commands:commandsOf(
-state),mac:(0,import_chunk_L7CMPXNA.macOfShort)(promise(place,state),(0,import_chunk_L7CMPXNA.ensureKey)())})}function requireTrust(place,state){if(isTrusted(place,
-state))return;const count=commandsOf(state).length;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot run the ${count===1?"command":`${count} comman\
-ds`} of this loop: you have not said that you trust them here`,`look at them with: ${(0,import_chunk_JLKCH2MU.loopCommand)(place,"trust")}`)}function promise(place,state){
-return{loop:(0,import_chunk_S7M4UBSY.realPath)(place.worktree),commands:commandsOf(state)}}
+"./chunk-NC5OCBLV.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{planOf:()=>planOf,planOptions:()=>planOptions});module.exports=stdin_exports;var import_chunk_7A7PAC7A=load("./chun\
+k-7A7PAC7A.js");var import_chunk_GUWCL2QB=load("./chunk-GUWCL2QB.js");var import_chunk_LGQKAP2U=load("./chunk-LGQKAP2U.js");var import_chunk_EBEODQ36=load("./ch\
+unk-EBEODQ36.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./\
+chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var second=1e3;var{verifySeconds}=import_chunk_EBEODQ36.loopLimits;var planOptions={plan:{kind:"te\
+xt",value:"FILE",help:"JSON with milestones, verify, stop_conditions, budget (- for stdin)"},milestone:{kind:"list",value:'"ID: TITLE"',help:"a milestone; sever\
+al times, in the order of work"},acceptance:{kind:"list",value:'"ID: TEXT"',help:"what must be true for it, so that a test can prove it"},risky:{kind:"list",value:"\
+ID",help:"it needs the verdict of a review job before GO"},verify:{kind:"list",value:'"NAME: CMD"',help:"command that must succeed at each gate (sh -c); replace\
+s those that are there"},"verify-timeout":{kind:"duration",value:"D",range:{default:verifySeconds.default*second,min:second,max:verifySeconds.max*second},help:"\
+limit of each of these commands (default 30m, at most 2h)"},"stop-when":{kind:"list",value:"COND",help:"file:PATH, date:ISO, cmd:COMMAND, or words that a judge \
+decides; replaces those that are there"},"max-iterations":{kind:"count",value:"N",range:import_chunk_EBEODQ36.loopLimits.iterationsMax,help:"stop after so many \
+checkpoints (default 100)"},"budget-notes":{kind:"text",value:"TEXT",help:"what else the budget says"},...import_chunk_7A7PAC7A.common};var planBytes=1024*1024;
+async function planOf(context,input,known){const file=input.text("plan");const written=file===void 0?void 0:(0,import_chunk_GUWCL2QB.planFrom)(await textOf(context,
+file));const seconds=Math.ceil(input.durationOrDefault("verify-timeout")/second);const named=input.texts("milestone").map(import_chunk_GUWCL2QB.milestoneOf);const twice=named.
+find(({id},at)=>named.findIndex(one=>one.id===id)!==at);if(twice)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --milestone ${JSON.stringify((0,import_chunk_LXK2ZILE.
+plainText)(twice.id))} twice: an id names one`);const merged=named.map(one=>{const before=[...written?.milestones??[],...known].find(({id})=>id===one.id);return before?
+{...before,title:one.title}:one});const all=[...(written?.milestones??[]).filter(({id})=>!merged.some(one=>one.id===id)),...merged];const milestones=(0,import_chunk_GUWCL2QB.
+riskyFrom)(input.texts("risky"),(0,import_chunk_GUWCL2QB.acceptanceFrom)(input.texts("acceptance"),all,known),known);const unseen={verify:input.has("verify")?[]:
+written?.verify??[],stop_conditions:input.has("stop-when")?[]:written?.stopConditions??[]};return{milestones,drop:input.has("drop")?[...input.texts("drop")]:[],
+verify:input.has("verify")?input.texts("verify").map(text=>(0,import_chunk_GUWCL2QB.verifyOf)(text,seconds)):written?.verify??null,stopConditions:input.has("sto\
+p-when")?input.texts("stop-when").map(text=>text.trim()):written?.stopConditions??null,iterationsMax:input.count("max-iterations")??written?.iterationsMax??null,
+budgetNotes:input.text("budget-notes")??written?.budgetNotes??null,hasUnseen:(0,import_chunk_LGQKAP2U.commandsOf)(unseen).length>0}}async function textOf(context,file){
+if(file==="-")return(await context.readStdin()).toString("utf8");const full=import_node_path.default.resolve(context.cwd,file);const text=(0,import_chunk_PGEWSQPR.
+readText)(full,planBytes+1);if(text===void 0)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot read the plan ${full}: there is no such file`);if(text.length>planBytes)
+throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take the plan ${full}: it is larger than 1 MiB`);return text}
 
 },
 "./chunk-OFZSIEER.js": function (module, exports) {
@@ -5854,6 +5690,19 @@ Math.max(1,Math.ceil((0,import_chunk_BOPSRWHI.widthOf)(one)/columns)),0)}var usu
 "\n").flatMap(line=>wrap(line,80-labelWidth-2)).map((line,at)=>`  ${(at===0?label:"").padEnd(labelWidth)}${line}`.trimEnd())}
 
 },
+"./chunk-PVJKVG5F.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{makeStaffVerb:()=>makeStaffVerb});module.exports=stdin_exports;var import_chunk_UNKTKHVS=load("./chunk-UNKTKHVS.js");
+var import_chunk_ZA6EDDUX=load("./chunk-ZA6EDDUX.js");var import_chunk_5A6Z5Z3J=load("./chunk-5A6Z5Z3J.js");var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");
+var import_chunk_GAHUBHR4=load("./chunk-GAHUBHR4.js");function makeStaffVerb({mode:id,options={},notes,examples,isSynchronous=false}){const mode=import_chunk_GAHUBHR4.
+modes[id];return{name:id,summary:mode.summary,form:"(--prompt TEXT | --prompt-file PATH | --stdin) [options]",words:{min:0,max:0},options:{...import_chunk_7A7PAC7A.
+staffOptions,...options,cwd:{kind:"text",value:"DIR",help:"folder to work in (default: here)"},...import_chunk_7A7PAC7A.writerOptions,...import_chunk_7A7PAC7A.launchOptions},
+notes:[`Default profile: ${mode.profile}. The task reaches the agent byte for byte, with the words of the mode around it.`,notes].filter(line=>line!==void 0).join(
+"\n"),examples,async run(context,input){const prompt=await(0,import_chunk_UNKTKHVS.taskOf)(context,input);const words=(0,import_chunk_5A6Z5Z3J.onceWords)(id,input,
+(0,import_chunk_5A6Z5Z3J.folderSaid)(context,input),prompt);const isWaiting=isSynchronous&&!input.has("id-only");const repeated=await(0,import_chunk_5A6Z5Z3J.repeatedLaunch)(
+context,input,words,isWaiting);if(repeated)return repeated;const cwd=(0,import_chunk_ZA6EDDUX.folderOf)(context,input);const staff=(0,import_chunk_UNKTKHVS.freshStaff)(
+context,input,{mode:id,prompt,cwd});return(0,import_chunk_UNKTKHVS.launchStaff)(context,input,{verb:id,staff,cwd,lineage:null,isSynchronous:isWaiting,words})}}}
+
+},
 "./chunk-Q6XXSC6O.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{HandbackLook:()=>HandbackLook,baselineOf:()=>baselineOf,handbackTellings:()=>handbackTellings});module.exports=stdin_exports;
 var import_chunk_YV4RF5OF=load("./chunk-YV4RF5OF.js");var import_chunk_4MBICC2C=load("./chunk-4MBICC2C.js");var import_chunk_FDR4B2RE=load("./chunk-FDR4B2RE.js");
@@ -5884,14 +5733,6 @@ handbackFiles&&!this.told.has(name)?"names":void 0}note(name,mark){this.known.se
 tellings+=1}};async function baselineOf(dir){const seen=await(0,import_chunk_YV4RF5OF.lookIntoFolder)(dir,isWanted,import_chunk_EBOOCFUF.handbackMost);if("troub\
 le"in seen)return seen;const baseline={};for(const file of seen.files)if(file.size>0)baseline[file.name]=markOf(file,await contentOf(`${dir}/${file.name}`,file));
 return{baseline}}function isWanted(name){return(0,import_chunk_4MBICC2C.isHandback)(name)||name===import_chunk_4MBICC2C.completeName}
-
-},
-"./chunk-QPB47DWZ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{readHandoff:()=>readHandoff,rewriteHandoff:()=>rewriteHandoff});module.exports=stdin_exports;var import_chunk_2MKJRTVI=load(
-"./chunk-2MKJRTVI.js");var import_chunk_JLKCH2MU=load("./chunk-JLKCH2MU.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var handoffBytes=1024*1024;function rewriteHandoff(place){
-return(0,import_chunk_JLKCH2MU.lockLoop)(place,()=>(0,import_chunk_PGEWSQPR.writeFile)(place.handoff,(0,import_chunk_2MKJRTVI.makeHandoff)((0,import_chunk_JLKCH2MU.
-requireLoop)(place),(0,import_chunk_2MKJRTVI.extraOf)(readHandoff(place)))))}function readHandoff(place){return(0,import_chunk_PGEWSQPR.readText)(place.handoff,
-handoffBytes)}
 
 },
 "./chunk-REDIQC7B.js": function (module, exports) {
@@ -5987,6 +5828,131 @@ boundOf)(spec,turn);const release=(0,import_chunk_CL3BCQKO.atMonotonic)(bound,()
 stop("hard_timeout");return()=>{release();clearInterval(lease);process.off("SIGURG",look)}}
 
 },
+"./chunk-SVYUEDYR.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{evaluate:()=>evaluate,green:()=>green,markedLines:()=>markedLines});module.exports=stdin_exports;var import_chunk_GUWCL2QB=load(
+"./chunk-GUWCL2QB.js");var import_chunk_LGQKAP2U=load("./chunk-LGQKAP2U.js");var import_chunk_RSZJMY3Q=load("./chunk-RSZJMY3Q.js");var import_chunk_KENR2QL6=load(
+"./chunk-KENR2QL6.js");var import_chunk_6V6SZQWQ=load("./chunk-6V6SZQWQ.js");var import_chunk_CNHR5XZA=load("./chunk-CNHR5XZA.js");var import_chunk_CJL3V3Y4=load(
+"./chunk-CJL3V3Y4.js");var import_chunk_EBEODQ36=load("./chunk-EBEODQ36.js");var import_chunk_7RHLLXM5=load("./chunk-7RHLLXM5.js");var import_chunk_NBJZFTDI=load(
+"./chunk-NBJZFTDI.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_OC3P7SNQ=load(
+"./chunk-OC3P7SNQ.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_SBGDAVSA=load(
+"./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load("./chunk-PDZYO7X2.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
+"./chunk-PGEWSQPR.js");var import_node_path=builtin("node:path");var import_node_path2=builtin("node:path");function pass(...evidence){return{result:"pass",evidence:tidy(
+evidence)}}function skipped(...evidence){return{result:"skipped",evidence:tidy(evidence)}}function fail(check,fixes){return{result:"fail",evidence:tidy(fixes.map(
+({what})=>what)),fixes:fixes.slice(0,50).map(fix=>({check,...fix,what:(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(fix.what),240)}))}}function tidy(lines){
+const shown=lines.slice(0,10).map(line=>(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(line),200));return lines.length>10?[...shown.slice(
+0,9),`and ${lines.length-9} more`]:shown}var coherent={id:"E1",title:"state coherent",run({read,state,place}){if(read.kind!=="ok"||!state){const faults=read.kind===
+"damaged"?read.faults:["there is no loop"];return fail("E1",faults.map(what=>({owner:"loop",what,command:"git checkout -- .loop"})))}if(read.isEdited)return fail(
+"E1",[{owner:"human",what:"state.json was edited by hand: its hash does not fit",command:(0,import_chunk_EBEODQ36.editedFault)(place).next??""}]);const working=state.
+milestones.filter(({status})=>status==="in_progress");if(working.length>1)return fail("E1",[{owner:"human",what:`two milestones are in progress: ${working.map(({
+id})=>id).join(", ")}`}]);if(state.milestones.length===0)return fail("E1",[{owner:"human",what:"the loop has no milestone",command:(0,import_chunk_EBEODQ36.loopCommand)(
+place,"plan",'--milestone "ID: TITLE"')}]);const next=(0,import_chunk_EBEODQ36.nextMilestone)(state);if(!next)return pass(`all ${state.milestones.length} milest\
+ones are done`);if((0,import_chunk_6V6SZQWQ.acceptanceOf)(next).length===0)return fail("E1",[{owner:"human",what:`milestone ${next.id} has no acceptance`,command:(0,
+import_chunk_EBEODQ36.loopCommand)(place,"plan",`--acceptance "${next.id}: WHAT MUST BE TRUE"`)}]);return{...pass(`next: ${next.id}, ${next.status}`),questions:[
+questionOf(next)]}}};function questionOf(next){return{id:"E1",check:"E1",question:`Can a test prove the acceptance of ${next.id} (${(0,import_chunk_6V6SZQWQ.acceptanceOf)(
+next).join("; ")})?`}}function runCommand(place,cmd,call){const environment={...call.environment};for(const name of import_chunk_7RHLLXM5.repositoryVariables)delete environment[name];
+return(0,import_chunk_NBJZFTDI.runTool)({program:"/bin/sh",args:["-c",cmd],cwd:place.worktree,environment,timeoutMs:call.timeoutMs,limit:import_chunk_EBEODQ36.loopLimits.
+verifyBytes,...call.signal?{signal:call.signal}:{},killOnAbort:true})}var green={id:"E2",title:"baseline green",async run(seen){const{state,place,runCommands}=seen;
+if(!state)return skipped("the state cannot be read");if(state.verify.length===0)return fail("E2",[{owner:"human",what:"the loop has no verify command, so nothin\
+g proves that it is green",command:(0,import_chunk_EBEODQ36.loopCommand)(place,"plan",'--verify "COMMAND"')}]);if(seen.isRefused){const what="the commands of th\
+is loop are not trusted here, so none of them was run";return fail("E2",[{owner:"human",what,command:(0,import_chunk_EBEODQ36.loopCommand)(place,"trust")}])}if(!runCommands)
+return skipped(`${state.verify.length} verify commands were not run (loop gate, or loop check --run)`);const told=[];for(const one of state.verify){if(seen.passed.
+has(one.cmd)){told.push(`${one.name}: passed before on this very tree`);continue}const trouble=await troubleOf(one,seen);if(trouble!==null)return fail("E2",[{owner:"\
+developer",...trouble}]);seen.onPassed(one.cmd);told.push(`${one.name}: exit 0`)}return pass(...told)}};async function troubleOf({name,cmd,timeout_s},seen){const answer=await runCommand(
+seen.place,cmd,{...seen,timeoutMs:timeout_s*1e3});if(answer.how==="exited"&&answer.code===0)return null;const lines=Buffer.concat([answer.stdout,Buffer.from("\n"),
+answer.stderr]).toString("utf8").trimEnd().split("\n");const tail=(0,import_chunk_LXK2ZILE.excerpt)(lines.filter(line=>line.trim()!=="").slice(-3).join(" | "),140);
+const how=answer.how==="exited"?`exit ${answer.code}`:answer.how==="timeout"?`took longer than ${timeout_s} s`:answer.how==="flooded"?"printed more than 32 MiB":
+answer.reason??answer.how;return{what:`${name}: ${how}${tail===""?"":`: ${tail}`}`,key:`${name}: ${how}`}}function readFindings(place,id){const read=(0,import_chunk_PGEWSQPR.
+readJson)((0,import_chunk_SBGDAVSA.jobPaths)(place.root.folder,id).resultRecord);if(read.kind!=="ok")return void 0;const findings=read.value.findings;return typeof findings?.
+verdict==="string"?findings.verdict:void 0}var jobsQuiet={id:"E2b",title:"jobs of the loop",run({state,place,exclude}){if(!state)return skipped("the state canno\
+t be read");const jobs=(0,import_chunk_RSZJMY3Q.loopJobs)(place,state.since).filter(({spec})=>!exclude.includes(spec.id));const call=(verb,id)=>(0,import_chunk_GEPPUING.
+quoteWords)([...(0,import_chunk_PDZYO7X2.selfWords)(),verb,id,...place.root.option]);const live=jobs.filter(job=>!job.state||!(0,import_chunk_OC3P7SNQ.isEnded)(
+job.state));const bad=jobs.filter(job=>isBad(job)&&!isMadeGood(job,jobs));const faults=[...live.map(({spec})=>({owner:"human",key:`live ${spec.milestone}`,what:`\
+job ${spec.id} of milestone ${spec.milestone} is still live`,command:call("wait",spec.id)})),...bad.map(({spec,state:ended})=>({owner:"developer",key:`${spec.verb}\
+ ${ended?.error?.code}`,what:`job ${spec.id} of milestone ${spec.milestone} ${ended?.state}${ended?.error?` (${ended.error.code})`:""}`,command:call("result",spec.
+id)}))];const last=(0,import_chunk_EBEODQ36.lastDone)(state);if(last?.risk==="risky"&&state.current===null&&state.last_iteration===state.iteration){const review=jobs.
+findLast(({spec,state:ended})=>spec.staff?.mode==="review"&&spec.milestone===last.id&&ended?.state==="done"&&spec.created_at>(state.fixed??""));const verdict=review?
+readFindings(place,review.spec.id):void 0;if(!review)faults.push({owner:"developer",key:"no review",what:`milestone ${last.id} is risky and has no finished revi\
+ew`,command:(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_PDZYO7X2.selfWords)(),"review","--milestone",last.id,"--schema","--prompt","Review this mil\
+estone.",...place.root.option])});else if(verdict!=="approve")faults.push({owner:"developer",key:`review ${verdict}`,what:`the review ${review.spec.id} of risky\
+ milestone ${last.id} says ${verdict??"nothing that can be read"}`,command:call("result",review.spec.id)})}if(faults.length>0)return fail("E2b",faults);return pass(
+jobs.length===0?"no jobs since the milestone was begun":`${jobs.length} jobs ended well or were made good`)}};function isBad({state}){return state!==null&&(0,import_chunk_OC3P7SNQ.
+isEnded)(state)&&state.state!=="done"}function isMadeGood({spec,state},jobs){if(state?.state==="canceled")return true;const isSame=other=>other.lineage?.root===
+(spec.lineage?.root??spec.id)||(spec.run?(0,import_chunk_GEPPUING.quoteWords)(other.run?.argv??[])===(0,import_chunk_GEPPUING.quoteWords)(spec.run.argv):other.kind===
+spec.kind&&other.verb===spec.verb);return jobs.some(other=>other.state?.state==="done"&&other.spec.created_at>spec.created_at&&other.spec.milestone===spec.milestone&&
+isSame(other.spec))}var signs=[...["package.json","tsconfig.json","biome.json","eslint.config.js","pyproject.toml","pytest.ini","setup.cfg","tox.ini","ruff.toml",
+"mypy.ini"],...["Makefile","justfile","Cargo.toml","go.mod","pom.xml","build.gradle","build.gradle.kts","CMakeLists.txt","Gemfile","composer.json","mix.exs","de\
+no.json"]];var harness={id:"E3",title:"harness",run({state,place}){if(!state)return skipped("the state cannot be read");const found=signs.filter(name=>(0,import_chunk_S7M4UBSY.
+isFile)(import_node_path.default.join(place.worktree,name)));if(found.length===0&&state.verify.length===0)return fail("E3",[{owner:"developer",what:"neither a v\
+erify command nor a known test, lint or type configuration was found"}]);const next=(0,import_chunk_EBEODQ36.nextMilestone)(state);const questions=next?[{id:"E3",
+check:"E3",question:`Can the acceptance of ${next.id} (${(0,import_chunk_6V6SZQWQ.acceptanceOf)(next).join("; ")}) be said as tests in this harness?`}]:[];return{
+...pass(`${state.verify.length} verify commands; found: ${found.join(", ")||"no configuration file"}`),questions}}};var markers=/(?<![A-Za-z0-9_])(TODO|FIXME|HACK)(?![A-Za-z0-9_])/;
+var debug=[["breakpoint()",/(?<![\w.])breakpoint\(\)/],["import pdb",/^\s*import pdb\b/],["pdb.set_trace",/\bpdb\.set_trace\b/],["console.log",/\bconsole\.log\b/],
+["debugger",/^\s*debugger\s*;?\s*$/],["print of DEBUG",/\bprint\s*\(.*DEBUG/],["logger.debug",/\blogger\.debug\b/]];var prose=/\.(?:md|txt|rst|adoc)$/i;var clean={
+id:"E4",title:"tree clean",run({state,place,git}){if(!state)return skipped("the state cannot be read");if("reason"in git)return place.isGit?fail("E4",[{owner:"h\
+uman",what:`git cannot be asked: ${git.reason}`}]):pass(git.reason);const open=(0,import_chunk_CJL3V3Y4.uncommitted)(place,git.git);if("reason"in open)return fail(
+"E4",[{owner:"human",what:open.reason}]);const added=(0,import_chunk_CJL3V3Y4.addedLines)(place,git.git,state.boundary);if("reason"in added)return fail("E4",[{owner:"\
+human",what:added.reason}]);const faults=[...open.files.map(file=>`${file} is not committed`),...markedLines(added.lines)];if(faults.length>0)return fail("E4",faults.
+map(what=>({owner:"developer",what})));return pass("nothing uncommitted",added.isPartial?`the last boundary ${state.boundary?.slice(0,12)} is not known here (a \
+shallow clone?): only what is not committed was looked at`:`${added.lines.length} lines added since ${state.boundary?.slice(0,12)??"the beginning"}, none with a\
+ marker or debug code`)}};function markedLines(lines){return lines.flatMap(({file,line,text})=>faultsOf(file,text).map(what=>`${file}:${line} has ${what}: ${text.
+trim()}`))}function faultsOf(file,text){const marker=markers.exec(text)?.[1];const found=prose.test(file)?[]:debug.filter(([,pattern])=>pattern.test(text)).map(
+([name])=>name);return[...marker===void 0?[]:[marker],...found]}var handoff={id:"E5",title:"handoff fresh",run({state,place}){if(!state)return skipped("the stat\
+e cannot be read");const text=(0,import_chunk_KENR2QL6.readHandoff)(place);if(text===void 0)return fail("E5",[{owner:"loop",what:"there is no handoff.md"}]);const faults=[];
+const last=text.trimEnd().split("\n").at(-1)??"";if(last!==(0,import_chunk_EBEODQ36.stampLine)(state))faults.push(`handoff.md is of another state: it ends with ${last.
+slice(0,80)||"nothing"}`);const missing=import_chunk_6V6SZQWQ.handoffHeads.filter(head=>!text.includes(`
+## ${head}
+`));if(missing.length>0)faults.push(`handoff.md has no ${missing.join(", ")}`);const next=state.milestones.find(({status})=>status!=="done");if(next&&!text.includes(
+next.id))faults.push(`handoff.md does not name the next milestone ${next.id}`);if(faults.length>0)return fail("E5",faults.map(what=>({owner:"loop",what})));return{
+...pass(`written for iteration ${state.iteration}`),questions:[{id:"E5",check:"E5",question:"Is .loop/handoff.md enough for a reader who knows nothing else?"}]}}};
+var journal={id:"E6",title:"journal appended",run({state,place,git}){if(!state)return skipped("the state cannot be read");const text=(0,import_chunk_CNHR5XZA.readJournal)(
+place.journal);if(text===void 0)return fail("E6",[{owner:"loop",what:"there is no journal.md"}]);const before="git"in git?(0,import_chunk_CJL3V3Y4.committed)(git.
+git,".loop/journal.md"):void 0;if(before&&!Buffer.from(text).subarray(0,before.length).equals(before))return fail("E6",[{owner:"loop",what:"journal.md was rewri\
+tten: what is committed is not the beginning of it",command:"git diff -- .loop/journal.md"}]);const changed="git"in git?(0,import_chunk_CJL3V3Y4.changesOf)(git.
+git,".loop/journal.md",state.boundary):[];const lost=changed.find(commit=>{const old="git"in git?(0,import_chunk_CJL3V3Y4.committed)(git.git,".loop/journal.md",
+commit):void 0;return old!==void 0&&!Buffer.from(text).subarray(0,old.length).equals(old)});if(lost!==void 0)return fail("E6",[{owner:"human",what:`journal.md w\
+as rewritten and committed: as ${lost.slice(0,12)} has it, it is not the beginning of it`,command:`git diff ${lost} -- .loop/journal.md`}]);if(state.iteration>0&&
+!(0,import_chunk_CNHR5XZA.hasEntry)(text,state.iteration))return fail("E6",[{owner:"loop",what:`journal.md has no whole entry of iteration ${state.iteration}`}]);
+return pass(`entry of iteration ${state.iteration}`,before?`the committed ${before.length} bytes are its beginning`:"nothing of it is committed yet")}};var conditions={
+id:"E7",title:"stop conditions",async run(seen){const{state}=seen;if(!state)return skipped("the state cannot be read");const told=[];const faults=[];const questions=[];
+for(const[at,condition]of state.stop_conditions.entries()){const answer=await judge(condition,seen);if(answer==="words"){questions.push({id:`E7.${at+1}`,check:"\
+E7",question:`Is this stop condition NOT met: ${condition}?`});continue}if(answer.is==="met")seen.met.push({condition,evidence:answer.why});if(answer.is==="faul\
+t")faults.push(`stop condition ${condition}: ${answer.why}`);told.push(`${condition}: ${answer.is==="met"?"MET":"not met"} (${answer.why})`)}if(faults.length>0)
+return{...fail("E7",faults.map(what=>({owner:"human",what}))),questions};return{...pass(...told.length===0?[`${state.stop_conditions.length} conditions, none fo\
+r a machine`]:told),questions}}};async function judge(condition,seen){const[,kind,rest=""]=/^(file|date|cmd):\s*(.*)$/s.exec(condition)??[];if(kind==="file")return judgeFile(
+rest.trim(),seen.place.worktree);if(kind==="date"){const due=(0,import_chunk_GUWCL2QB.dateOf)(rest);if(due===null)return{is:"fault",why:"no ISO date"};return{is:(0,
+import_chunk_CL3BCQKO.nowMs)()>=due?"met":"not met",why:`now ${(0,import_chunk_CL3BCQKO.isoNow)()}`}}if(kind!=="cmd")return"words";if(!seen.runCommands)return{is:"\
+not met",why:"not run"};const answer=await runCommand(seen.place,rest.trim(),{...seen,timeoutMs:import_chunk_EBEODQ36.loopLimits.conditionMs});if(answer.how!=="\
+exited")return{is:"fault",why:answer.how};return{is:answer.code===0?"met":"not met",why:`exit ${answer.code}`}}function judgeFile(name,worktree){const full=import_node_path2.
+default.resolve(worktree,name);if(name===""||import_node_path2.default.isAbsolute(name)||!`${full}/`.startsWith(`${worktree}/`))return{is:"fault",why:"it is no \
+path inside the worktree"};return(0,import_chunk_S7M4UBSY.exists)(full)?{is:"met",why:"it is there"}:{is:"not met",why:"it is not there"}}var checks=[coherent,green,
+jobsQuiet,harness,clean,handoff,journal,conditions];async function evaluate(place,asked){const read=(0,import_chunk_EBEODQ36.readLoop)(place);const state=read.kind===
+"ok"?read.state:null;const isTrustedHere=state===null||(0,import_chunk_LGQKAP2U.isTrusted)(place,state);const isCounted=asked.gate!==void 0&&state?.gate?.job===
+asked.gate&&state.gate.verdict==="NO-GO";const seen={...{place,read,state,git:(0,import_chunk_CJL3V3Y4.openLoopGit)(place),environment:asked.environment},...{runCommands:asked.
+runCommands&&isTrustedHere,isRefused:asked.runCommands&&!isTrustedHere},...{signal:asked.signal,exclude:asked.exclude??[],passed:asked.passed??new Set,met:[]},onPassed:asked.
+onPassed??(()=>void 0)};const results=[];for(const{id,title,run}of checks){const answer=await run(seen);const questions=(answer.questions??[]).map(one=>({...one,
+question:(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(one.question),1e3)}));results.push(judged({id,title,fixes:[],...answer,questions},
+asked.answers??{}))}const before=state&&isCounted?{...state,remediation_rounds:state.remediation_rounds-1}:state;return reportOf(before,results,seen.met,asked.answers??
+{})}function judged(result,answers){const refused=result.questions.filter(({id,check})=>check!=="E7"&&answers[id]?.holds===false);if(refused.length===0)return result;
+const fixes=refused.map(({id,question})=>({check:result.id,owner:"developer",key:id,what:`${question} No: ${answers[id]?.why??""}`.slice(0,240)}));return{...result,
+result:"fail",fixes:[...result.fixes,...fixes],evidence:[...result.evidence,...fixes.map(({what})=>what)].slice(0,10)}}function reportOf(state,results,met,answers){
+const failed=results.filter(({result})=>result==="fail");const questions=results.flatMap(result=>result.questions);const words=questions.filter(({id,check})=>check===
+"E7"&&answers[id]?.holds===false);const fixes=failed.flatMap(result=>result.fixes);const base={iteration:state?.iteration??0,milestone:(state&&(0,import_chunk_EBEODQ36.
+nextMilestone)(state)?.id)??null,checks:results,failed_checks:failed.map(({id})=>id),...{fixes,questions},unanswered:questions.filter(({id})=>answers[id]===void 0).
+map(({id})=>id),remediation_rounds:state?.remediation_rounds??0,fingerprint:failed.length===0?null:fingerprintOf(fixes)};const declared=[...met.map(({condition})=>condition),
+...words.map(({question})=>question)];const stop=state&&stopOf(state,failed.length>0,declared,base.fingerprint);if(stop)return{verdict:"STOP",...stop,...base};if(failed.
+length>0)return{verdict:"NO-GO",reason:null,detail:fixes[0]?.what??"",...base};return{verdict:"GO",reason:null,detail:base.milestone===null?"":`go on with ${base.
+milestone}`,...base}}function stopOf(state,isBad2,declared,fingerprint){if(state.stopped&&state.stopped.reason!=="finished")return{reason:state.stopped.reason,detail:state.
+stopped.detail};if(declared.length>0)return{reason:"declared",detail:declared.join("; ").slice(0,500)};const isDone=state.milestones.length>0&&state.milestones.
+every(({status})=>status==="done");if(isDone&&!isBad2)return{reason:"finished",detail:`all ${state.milestones.length} milestones are done`};if(isBad2&&fingerprint!==
+null){const{sameFailures,remediationRounds}=import_chunk_EBEODQ36.loopLimits;if(running(state,fingerprint)+1>=sameFailures)return{reason:"repeated_failure",detail:`\
+the same failure in ${sameFailures} iterations running`};if(state.remediation_rounds>=remediationRounds)return{reason:"remediation_exhausted",detail:`NO-GO for \
+the ${remediationRounds+1}rd time in iteration ${state.iteration}`}}const{iterations_max:most}=state.budget;if(!isDone&&most!==null&&state.iteration>=most)return{
+reason:"iterations_exhausted",detail:`${state.iteration} of ${most} iterations are used up`};return null}function running(state,fingerprint){let count=0;for(let iteration=state.
+iteration-1;iteration>=0;iteration-=1){if(!state.failure_fingerprints.includes(`${iteration}:${fingerprint}`))break;count+=1}return count}function fingerprintOf(fixes){
+const words=fixes.map(({check,key,what})=>`${check} ${key??what.replaceAll(/\d+/g,"#")}`);return(0,import_chunk_L7CMPXNA.hashOf)([...new Set(words)].sort().join(
+"\n")).slice(0,12)}
+
+},
 "./chunk-TNLY6VRI.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{readUserConfig:()=>readUserConfig,userConfig:()=>userConfig});module.exports=stdin_exports;var import_chunk_7U2475D5=load(
 "./chunk-7U2475D5.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_IUDMGIPH=load("./chunk-IUDMGIPH.js");var import_chunk_GAHUBHR4=load(
@@ -6011,34 +5977,53 @@ cannot use the config ${file}: ${reason}`,next)}var form='the form is {"backends
 M"]}';
 
 },
-"./chunk-WO5J2JAQ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{addedLines:()=>addedLines,changesOf:()=>changesOf,committed:()=>committed,headOf:()=>headOf,openLoopGit:()=>openLoopGit,
-uncommitted:()=>uncommitted});module.exports=stdin_exports;var import_chunk_JLKCH2MU=load("./chunk-JLKCH2MU.js");var import_chunk_7RHLLXM5=load("./chunk-7RHLLXM\
-5.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_node_path=builtin("node:path");var untrackedBytes=1024*1024;var slow={timeoutMs:import_chunk_JLKCH2MU.
-loopLimits.lookMs};function ownPaths(place){const state=import_node_path.default.relative(place.worktree,place.root.folder);const isInside=state!==""&&!state.startsWith(
-"..")&&!import_node_path.default.isAbsolute(state);return[".loop",...isInside?[state]:[]]}function openLoopGit(place){return place.isGit?(0,import_chunk_7RHLLXM5.
-openGit)(place.worktree):{reason:"no git here"}}function headOf(git){const answer=git.run(["rev-parse","--verify","--quiet","HEAD^{commit}"]);return answer.ok?answer.
-bytes.toString("latin1").trim():null}function isOurs(place,file){return ownPaths(place).some(own=>file===own||file.startsWith(`${own}/`))}function uncommitted(place,git){
-const answer=git.run(["status","--porcelain=v1","-z","--untracked-files=all","--no-renames"],slow);if(!answer.ok)return{reason:answer.reason};const listed=git.run(
-["ls-files","-v","-z"],slow);if(!listed.ok)return{reason:listed.reason};const changed=rowsOf(answer.bytes).filter(row=>row.length>3).map(row=>row.slice(3));const overlooked=rowsOf(
-listed.bytes).filter(row=>/^[a-z] /.test(row)).map(row=>row.slice(2));return{files:[...new Set([...changed,...overlooked])].filter(file=>!isOurs(place,file))}}function rowsOf(bytes){
-return bytes.toString("utf8").split("\0").filter(row=>row!=="")}function addedLines(place,git,boundary){const empty=git.run(["hash-object","-t","tree","--stdin"],
-{input:""});const isPartial=boundary!==null&&!isKnown(git,boundary);const from=isPartial?"HEAD":boundary??(empty.ok?empty.bytes.toString("latin1").trim():"");const found=diffSince(
-git,from);if("reason"in found)return found;const listed=git.run(["ls-files","--others","--exclude-standard","-z"],slow);if(!listed.ok)return{reason:listed.reason};
-const untracked=rowsOf(listed.bytes).filter(file=>!isOurs(place,file));const lines=[...found.lines,...untracked.flatMap(file=>wholeFile(place,file))];return{lines:lines.
-filter(({file})=>!isOurs(place,file)),isPartial}}function diffSince(git,from){const form=["--no-color","--unified=0","--inter-hunk-context=0","--src-prefix=a/",
-"--dst-prefix=b/","--no-renames"];const ask=more=>git.run(["diff",...form,...more,"--diff-filter=AMT",from,"--"],slow);const answer=ask(["--text"]);const usable=answer.
-ok||answer.cut!=="output"?answer:ask([]);if(!usable.ok)return{reason:usable.reason};const lines=parseDiff(usable.bytes.toString("utf8"));const binary=new Set(lines.
-filter(({text})=>text.includes("\0")).map(({file})=>file));return{lines:lines.filter(({file})=>!binary.has(file))}}function wholeFile({worktree},file){let text;
-try{text=(0,import_chunk_PGEWSQPR.readText)(import_node_path.default.join(worktree,file),untrackedBytes+1)}catch{return[]}if(text===void 0||text.length>untrackedBytes||
-text.includes("\0"))return[];return text.split("\n").map((row,index)=>({file,line:index+1,text:row}))}function parseDiff(text){const lines=[];let file="";let next=0;
-let left=0;for(const row of text.split("\n")){if(left>0&&row.startsWith("+")){lines.push({file,line:next,text:row.slice(1)});next+=1;left-=1}else if(row.startsWith(
-"+++ "))file=unquoted(row.slice(4));else{const hunk=/^@@ -\S+ \+(\d+)(?:,(\d+))? @@/.exec(row);if(!hunk)continue;next=Number(hunk[1]);left=Number(hunk[2]??1)}}return lines}
-function unquoted(word){const plain=word.startsWith('"')?word.slice(1,-1).replaceAll(/\\(["\\])/g,"$1"):word.replace(/\t$/,"");return plain.replace(/^b\//,"")}function committed(git,file,commit="\
-HEAD"){const answer=git.run(["cat-file","blob",`${commit}:${file}`]);return answer.ok?answer.bytes:void 0}function changesOf(git,file,boundary){const known=boundary!==
-null&&isKnown(git,boundary);const range=known?[`${boundary}..HEAD`]:["HEAD"];const answer=git.run(["log","--format=%H","--max-count=100",...range,"--",file],slow);
-const found=answer.ok?answer.bytes.toString("latin1").split("\n").filter(line=>line!==""):[];return known?[...found,boundary]:found}function isKnown(git,commit){
-return git.run(["cat-file","-e",`${commit}^{commit}`]).ok}
+"./chunk-UNKTKHVS.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{askedProfile:()=>askedProfile,freshStaff:()=>freshStaff,launchStaff:()=>launchStaff,taskOf:()=>taskOf});module.exports=
+stdin_exports;var import_chunk_5JWNE26B=load("./chunk-5JWNE26B.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_6TT3G2IE=load("./chun\
+k-6TT3G2IE.js");var import_chunk_D5SDVZN3=load("./chunk-D5SDVZN3.js");var import_chunk_XKY43M7U=load("./chunk-XKY43M7U.js");var import_chunk_A3Y43YSR=load("./ch\
+unk-A3Y43YSR.js");var import_chunk_FIPOTEWL=load("./chunk-FIPOTEWL.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_E4YAHXBS=load("./\
+chunk-E4YAHXBS.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("\
+./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var sources=["prompt","prompt-file","stdin"];
+async function taskOf(context,input){const given=sources.filter(name=>input.has(name));if(given.length!==1){const came=given.length===0?"none was given":`these \
+came together: ${given.map(name=>`--${name}`).join(", ")}`;throw(0,import_chunk_NVPF5LEY.usageError)(`cannot tell the task: exactly one of --prompt TEXT, --prom\
+pt-file PATH and --stdin is needed; ${came}`)}const text=input.text("prompt")??decode(given[0]==="stdin"?await context.readStdin():readTask(context,input.text("\
+prompt-file")));const size=Buffer.byteLength(text);if(text.trim()===import_chunk_E4YAHXBS.taskPlaceholder)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take\
+ ${JSON.stringify(import_chunk_E4YAHXBS.taskPlaceholder)} as the task: it only shows where yours belongs`,"put what the agent is to do in its place, or give it \
+with --prompt-file PATH");if(text.trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take an empty task from --${given[0]}`);if(size>import_chunk_EBOOCFUF.
+promptBytes)throw tooLong(size);return text}function tooLong(size){return(0,import_chunk_NVPF5LEY.usageError)(`cannot take a task of ${size} bytes: at most ${import_chunk_EBOOCFUF.
+promptBytes} (1 MiB) are allowed`,"put the material into a file and name it in the task")}function readTask(context,name){const file=import_node_path.default.resolve(
+context.cwd,name);try{const real=(0,import_chunk_S7M4UBSY.realPath)(file);const size=(0,import_chunk_S7M4UBSY.factsOf)(real)?.size??0;if(size>import_chunk_EBOOCFUF.
+promptBytes)throw tooLong(size);const read=(0,import_chunk_PGEWSQPR.readRange)(real,0,size);if(read)return read.bytes}catch(error){if(error instanceof import_chunk_NVPF5LEY.
+FaultError)throw error;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot read the task from ${file} (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??"e\
+rror"})`)}throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot read the task from ${file}: it is no regular file`,"give the task with --stdin")}function decode(bytes){
+try{return new TextDecoder("utf-8",{fatal:true,ignoreBOM:true}).decode(bytes)}catch{throw(0,import_chunk_NVPF5LEY.usageError)("cannot take the task: it is no UT\
+F-8 text")}}async function launchStaff(context,input,job){(0,import_chunk_6TT3G2IE.checkLaunchOptions)(input);const root=context.root(input);if(input.has("miles\
+tone"))await(await Promise.resolve().then(()=>load("./milestone-OHA4EZHX.js"))).requireMilestone(context,input,root);const worktree=job.worktree===void 0?worktreeOf(
+input):job.worktree;const handback=await planOf(context,input,{...job,worktree},root);const request={kind:"staff",verb:job.verb,...(0,import_chunk_6TT3G2IE.launchWords)(
+input,job.earlier),notify:await(0,import_chunk_6TT3G2IE.notifyOf)(context,input,job.notify),cwd:job.cwd,deadlineMs:job.deadlineMs??input.durationOrDefault("time\
+out"),killGraceMs:import_chunk_EBOOCFUF.limits.staffKillGrace.default,maxOutputBytes:import_chunk_EBOOCFUF.limits.maxOutput.default,firstOutputMs:job.firstOutputMs??
+input.duration("first-output")??null,stallMs:job.stallMs??input.duration("stall-after")??null,quietMs:job.quietMs??input.duration("quiet-after")??null,onStall:job.
+onStall??(0,import_chunk_6TT3G2IE.onStallOf)(input),lineage:job.lineage,run:null,staff:job.staff,worktree,handback:handback?{dir:handback.plan.dir,baseline:{}}:
+null,warnings:[...(0,import_chunk_5JWNE26B.launchWarnings)(job.staff),...handback?.warnings??[]],words:job.words,asksForLatest:job.asksForLatest??false,credentials:(0,
+import_chunk_FIPOTEWL.findBackend)(job.staff.backend)?.signIn.variables??[]};await(0,import_chunk_A3Y43YSR.settleLost)(root.folder);const admit=async()=>{const may={
+share:input.has("share"),isolate:job.worktree===void 0};const admitted=await admitBeside(root,request,job.staff,may);return handback?{...admitted,handback:await handback.
+take()}:admitted};const launched=await(0,import_chunk_D5SDVZN3.launch)(root,{...request,admit}).catch(error=>{handback?.undo();throw error});if(launched.isNew)for(const warning of(0,
+import_chunk_AZ4JBGG4.versionWarnings)(job.staff))context.tell(`note: ${warning.message}`);if(handback&&launched.isNew){const wait=import_chunk_E4YAHXBS.nextCommands.
+waitOn(launched.id,request,root.option);context.tell(`hand-back: ${handback.plan.dir}; a new file there wakes: ${wait}`)}if(request.worktree==="new"&&launched.isNew)
+await tellDirty(context,job.cwd);return(0,import_chunk_6TT3G2IE.tellLaunched)(context,input,root,launched,job.isSynchronous)}async function planOf(context,input,job,root){
+const given=input.text("handback");const said=given==="none"?null:given??job.handback??null;if(said===null)return null;const{handbackWarnings,planHandback,takeHandback,
+undoHandback}=await Promise.resolve().then(()=>load("./handback-ELTJP4SC.js"));const worktree=job.worktree==="new"?null:job.worktree??null;const place={from:context.
+cwd,cwd:job.cwd,worktree,stateRoot:root.folder};const plan=planHandback(said,job.staff,place);return{plan,warnings:handbackWarnings(job.staff),take:()=>takeHandback(
+root,plan),undo:()=>undoHandback(plan)}}async function tellDirty(context,cwd){const{isDirtyTree}=await Promise.resolve().then(()=>load("./worktree-FITI5AM2.js"));
+const root=(0,import_chunk_G4YWOPCR.findWorktree)(cwd);if(root!==void 0&&isDirtyTree(root))context.tell(`note: what is uncommitted in ${root} is not in the work\
+tree of this job`)}function worktreeOf(input){if(input.has("worktree")&&input.has("share"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --worktree and\
+ --share together: a tree of its own is shared with nobody");return input.has("worktree")?"new":null}async function admitBeside(root,request,staff,may){if(staff.
+resume!==null)(0,import_chunk_5JWNE26B.requireFreeConversation)(root,staff.backend,staff.resume);if(request.worktree==="new")return{warnings:[]};const neighbours=await(0,
+import_chunk_A3Y43YSR.findNeighbours)(root,staff,request.cwd,may);return{warnings:neighbours.map(id=>(0,import_chunk_A3Y43YSR.neighbourWarning)(id,(0,import_chunk_A3Y43YSR.
+modeOf)(root.folder,id))),told:id=>(0,import_chunk_A3Y43YSR.tellNeighbours)(root.folder,neighbours,id)}}function freshStaff(context,input,words){const part=(0,import_chunk_5JWNE26B.
+makeStaffPart)({...words,stateRoot:context.root(input).folder,backend:input.text("backend"),model:input.text("model")??null,profile:askedProfile(input),resume:null});
+if(input.has("schema"))part.schema=true;const base=input.text("base");if(base!==void 0)part.base=(0,import_chunk_XKY43M7U.requireBase)(words.cwd,base);return part}
+function askedProfile(input){return input.text("profile")}
 
 },
 "./chunk-X2TSI3J6.js": function (module, exports) {
@@ -6107,6 +6092,28 @@ isEnded)(state))return null;return`expected to take ${(0,import_chunk_SBRRC2LY.f
 ran))}`}function whole(ms){return ms<1e3?ms:Math.floor(ms/1e3)*1e3}
 
 },
+"./chunk-YKTMG46K.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{bounded:()=>bounded,entryLines:()=>entryLines,handoffLines:()=>handoffLines,stateLines:()=>stateLines});module.exports=
+stdin_exports;var import_chunk_35LWWL4O=load("./chunk-35LWWL4O.js");var import_chunk_KENR2QL6=load("./chunk-KENR2QL6.js");var import_chunk_CNHR5XZA=load("./chun\
+k-CNHR5XZA.js");var import_chunk_EBEODQ36=load("./chunk-EBEODQ36.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var doneShown=3;var lineBytes=500;var stateBytes=160;
+function handoffLines(place,most){const text=(0,import_chunk_KENR2QL6.readHandoff)(place);if(text===void 0)return["there is no handoff.md"];const lines=text.trimEnd().
+split("\n");return bounded(lines.length>most?shortened(lines):lines,most,place.handoff)}function shortened(lines){const from=lines.indexOf("## Completed");const to=lines.
+findIndex((line,at)=>at>from&&line.startsWith("## "));const rows=lines.flatMap((line,at)=>at>from&&at<to&&line.startsWith("- ")?[at]:[]);const gone=from<0?[]:rows.
+slice(0,-doneShown);if(gone.length===0)return lines.filter(line=>line!=="");const kept=lines.flatMap((line,at)=>at===gone[0]?[`- [${gone.length} earlier lines]`]:
+gone.includes(at)?[]:[line]);return kept.filter(line=>line!=="")}function stateLines(state){const done=state.milestones.filter(({status})=>status==="done").length;
+const next=(0,import_chunk_EBEODQ36.nextMilestone)(state);const working=state.milestones.filter(({status})=>status==="in_progress");const{iterations_max:most}=state.
+budget;return[`goal: ${state.goal}`,`iteration ${state.iteration}${most===null?"":` of at most ${most}`}, ${done} of ${state.milestones.length} milestones done`,
+next?`next: ${next.id} (${next.status}): ${next.title}`:"next: none, all are done",...working.length===1?[`in progress: ${working[0]?.id}, held by ${(0,import_chunk_35LWWL4O.
+holderText)(state)}`]:[],...working.length>1?[`CONFLICT: two in progress: ${working.map(({id})=>id).join(", ")}`]:[],...state.gate?[`last gate: ${state.gate.verdict}\
+ in iteration ${state.gate.iteration}, ${state.gate.at}`]:[],...state.remediation_rounds>0?[`NO-GO ${state.remediation_rounds} times in this iteration (${import_chunk_EBEODQ36.
+loopLimits.remediationRounds+1} stop it)`]:[],...state.stopped?[`STOPPED: ${state.stopped.reason}: ${state.stopped.detail}`]:[]].map(line=>(0,import_chunk_LXK2ZILE.
+excerpt)(fit(line),stateBytes))}function entryLines(place,most){const entries=(0,import_chunk_CNHR5XZA.lastEntries)((0,import_chunk_CNHR5XZA.readJournal)(place.
+journal)??"",import_chunk_EBEODQ36.loopLimits.resumeEntries);if(entries.length===0)return["no entry yet"];const lines=entries.flatMap(({text})=>text.split("\n").
+filter(line=>line.trim()!=="")).map(line=>fit(line));return lines.length<=most?lines:[`[${lines.length-most+1} earlier lines]`,...lines.slice(1-most)]}function bounded(given,most,whole){
+const lines=given.map(line=>fit(line));if(lines.length<=most)return lines;const rest=`[${lines.length-most+1} more lines${whole===void 0?"":`: ${whole}`}]`;return[
+...lines.slice(0,most-1),rest]}function fit(line){return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(line).replaceAll("\n"," "),lineBytes)}
+
+},
 "./chunk-YPYRPMO7.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{gateCode:()=>gateCode,gateError:()=>gateError,gateText:()=>gateText});module.exports=stdin_exports;var import_chunk_LXK2ZILE=load(
 "./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");function gateCode({verdict,reason}){if(verdict==="GO")return import_chunk_6PFAPK5K.
@@ -6143,19 +6150,6 @@ stat({bigint:true});if(!before.isFile()||stampOf(before)!==stamp)return void 0;c
 size:2*half);let done=0;while(done<bytes.length){const[end,at]=done<half?[half,done]:[bytes.length,size-bytes.length+done];const{bytesRead}=await handle.read(bytes,
 done,end-done,at);if(bytesRead===0)return void 0;done+=bytesRead}return stampOf(await handle.stat({bigint:true}))===stamp?bytes:void 0}catch(error){if((0,import_chunk_NVPF5LEY.
 errnoOf)(error)===void 0)throw error;return void 0}finally{await handle?.close().catch(()=>void 0)}}
-
-},
-"./chunk-ZBJE26N4.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{makeStaffVerb:()=>makeStaffVerb});module.exports=stdin_exports;var import_chunk_6GYPBCCT=load("./chunk-6GYPBCCT.js");
-var import_chunk_EWTIE2ER=load("./chunk-EWTIE2ER.js");var import_chunk_2UFU4IRL=load("./chunk-2UFU4IRL.js");var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");
-var import_chunk_GAHUBHR4=load("./chunk-GAHUBHR4.js");function makeStaffVerb({mode:id,options={},notes,examples,isSynchronous=false}){const mode=import_chunk_GAHUBHR4.
-modes[id];return{name:id,summary:mode.summary,form:"(--prompt TEXT | --prompt-file PATH | --stdin) [options]",words:{min:0,max:0},options:{...import_chunk_7A7PAC7A.
-staffOptions,...options,cwd:{kind:"text",value:"DIR",help:"folder to work in (default: here)"},...import_chunk_7A7PAC7A.writerOptions,...import_chunk_7A7PAC7A.launchOptions},
-notes:[`Default profile: ${mode.profile}. The task reaches the agent byte for byte, with the words of the mode around it.`,notes].filter(line=>line!==void 0).join(
-"\n"),examples,async run(context,input){const prompt=await(0,import_chunk_6GYPBCCT.taskOf)(context,input);const words=(0,import_chunk_2UFU4IRL.onceWords)(id,input,
-(0,import_chunk_2UFU4IRL.folderSaid)(context,input),prompt);const isWaiting=isSynchronous&&!input.has("id-only");const repeated=await(0,import_chunk_2UFU4IRL.repeatedLaunch)(
-context,input,words,isWaiting);if(repeated)return repeated;const cwd=(0,import_chunk_EWTIE2ER.folderOf)(context,input);const staff=(0,import_chunk_6GYPBCCT.freshStaff)(
-context,input,{mode:id,prompt,cwd});return(0,import_chunk_6GYPBCCT.launchStaff)(context,input,{verb:id,staff,cwd,lineage:null,isSynchronous:isWaiting,words})}}}
 
 },
 "./ci-G4WQWDV6.js": function (module, exports) {
@@ -6369,12 +6363,12 @@ exports=stdin_exports;var import_chunk_TNLY6VRI=load("./chunk-TNLY6VRI.js");var 
 "./chunk-JSBRDJBE.js");
 
 },
-"./continue-GIY243ID.js": function (module, exports) {
+"./continue-BJW7DBOA.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{continueCommand:()=>continueCommand});module.exports=stdin_exports;var import_chunk_XSWYDOFV=load("./chunk-XSWYDOFV\
-.js");var import_chunk_HPPEOSO5=load("./chunk-HPPEOSO5.js");var import_chunk_6GYPBCCT=load("./chunk-6GYPBCCT.js");var import_chunk_5JWNE26B=load("./chunk-5JWNE2\
-6B.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_EWTIE2ER=load("./chunk-EWTIE2ER.js");var import_chunk_FZTPRCKC=load("./chunk-FZTP\
-RCKC.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_2UFU4IRL=load("./chunk-2UFU4IRL.js");var import_chunk_NASQND3U=load("./chunk-NA\
-SQND3U.js");var import_chunk_D5SDVZN3=load("./chunk-D5SDVZN3.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-\
+.js");var import_chunk_HPPEOSO5=load("./chunk-HPPEOSO5.js");var import_chunk_UNKTKHVS=load("./chunk-UNKTKHVS.js");var import_chunk_5JWNE26B=load("./chunk-5JWNE2\
+6B.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_ZA6EDDUX=load("./chunk-ZA6EDDUX.js");var import_chunk_FZTPRCKC=load("./chunk-FZTP\
+RCKC.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_5A6Z5Z3J=load("./chunk-5A6Z5Z3J.js");var import_chunk_6TT3G2IE=load("./chunk-6T\
+T3G2IE.js");var import_chunk_D5SDVZN3=load("./chunk-D5SDVZN3.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-\
 FY7PDRQG.js");var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");var import_chunk_TNLY6VRI=load("./chunk-TNLY6VRI.js");var import_chunk_7U2475D5=load("./chun\
 k-7U2475D5.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_XKY43M7U=load("./chunk-XKY43M7U.js");var import_chunk_LTTE43GU=load("./ch\
 unk-LTTE43GU.js");var import_chunk_IUDMGIPH=load("./chunk-IUDMGIPH.js");var import_chunk_R34HTX3O=load("./chunk-R34HTX3O.js");var import_chunk_E4Q33Z52=load("./\
@@ -6397,17 +6391,17 @@ s]",words:{min:0,max:0},options:{job:{kind:"text",value:"ID",help:"the job whose
 f the earlier job)"},share:import_chunk_7A7PAC7A.writerOptions.share,...import_chunk_7A7PAC7A.launchOptions},notes:"Backend, mode, model, profile, folder and la\
 bel are those of the earlier job unless given, the owner too when this call names none. The limit is a fresh one, and --max-live is asked for anew.",examples:['\
 continue --job staffer-mik3xa01-9c2k4d --prompt "Add a test"','continue --prompt "Go on"'],async run(context,input){const root=context.root(input);(0,import_chunk_LTTE43GU.
-checkRoot)(root.folder);const prompt=await(0,import_chunk_6GYPBCCT.taskOf)(context,input);const words=(0,import_chunk_2UFU4IRL.onceWords)("continue",input,input.
-has("cwd")?(0,import_chunk_2UFU4IRL.folderSaid)(context,input):null,prompt);const repeated=await(0,import_chunk_2UFU4IRL.repeatedLaunch)(context,input,words,false);
+checkRoot)(root.folder);const prompt=await(0,import_chunk_UNKTKHVS.taskOf)(context,input);const words=(0,import_chunk_5A6Z5Z3J.onceWords)("continue",input,input.
+has("cwd")?(0,import_chunk_5A6Z5Z3J.folderSaid)(context,input):null,prompt);const repeated=await(0,import_chunk_5A6Z5Z3J.repeatedLaunch)(context,input,words,false);
 if(repeated)return repeated;const parent=parentOf(root,input);await(0,import_chunk_XSWYDOFV.requireGenuine)(parent);const staff=parent.staff;const resume=(0,import_chunk_XSWYDOFV.
 conversationOf)(root.folder,parent);if(!staff||resume===null){const why=staff?"no conversation id was seen":`a ${parent.kind} job keeps no conversation`;throw new import_chunk_NVPF5LEY.
-FaultError("preflight",`cannot continue job ${parent.id}: ${why}`,await instead(root,parent))}const cwd=input.has("cwd")?(0,import_chunk_EWTIE2ER.folderOf)(context,
+FaultError("preflight",`cannot continue job ${parent.id}: ${why}`,await instead(root,parent))}const cwd=input.has("cwd")?(0,import_chunk_ZA6EDDUX.folderOf)(context,
 input):(0,import_chunk_XSWYDOFV.requireFolder)(parent,"continue",root.option);(0,import_chunk_XSWYDOFV.requireSameFolder)(parent,cwd,root.option);const part=(0,
 import_chunk_5JWNE26B.makeStaffPart)({mode:staff.mode,stateRoot:root.folder,backend:input.text("backend")??staff.custom?.name??staff.backend,model:input.text("m\
-odel")??staff.model,profile:(0,import_chunk_6GYPBCCT.askedProfile)(input),earlierProfile:staff.profile,prompt,resume,cwd});if(part.backend!==staff.backend)throw new import_chunk_NVPF5LEY.
+odel")??staff.model,profile:(0,import_chunk_UNKTKHVS.askedProfile)(input),earlierProfile:staff.profile,prompt,resume,cwd});if(part.backend!==staff.backend)throw new import_chunk_NVPF5LEY.
 FaultError("preflight",`cannot continue a conversation of ${staff.backend} with ${part.backend}`,import_chunk_E4YAHXBS.nextCommands.restart(parent.id,root.option));
 context.tell(`continues ${parent.id} (${staff.custom?.name??part.backend}, mode ${part.mode}, profile ${part.profile})`);part.earlier=(0,import_chunk_XSWYDOFV.earlierOf)(
-root.folder,part.backend,resume);if(staff.schema)part.schema=true;if(staff.base)part.base=staff.base;return(0,import_chunk_6GYPBCCT.launchStaff)(context,input,{
+root.folder,part.backend,resume);if(staff.schema)part.schema=true;if(staff.base)part.base=staff.base;return(0,import_chunk_UNKTKHVS.launchStaff)(context,input,{
 verb:parent.verb,earlier:{owner:parent.owner,label:parent.label,milestone:parent.milestone??null},staff:part,cwd,lineage:(0,import_chunk_XSWYDOFV.lineageOf)(parent,
 "continue"),isSynchronous:parent.verb==="ask"&&!input.has("id-only"),words,asksForLatest:!input.has("job")&&!input.has("conversation"),quietMs:input.duration("q\
 uiet-after")??parent.quiet_ms??null,worktree:input.has("cwd")?null:parent.worktree??null,handback:parent.handback?.dir??null})}};async function instead(root,parent){
@@ -6826,12 +6820,12 @@ newBounds,withHandback:()=>import_chunk_6ONMVCPU.withHandback});module.exports=s
 "./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./help-SRDGCU6Y.js": function (module, exports) {
+"./help-EQQSU6IW.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{help:()=>help});module.exports=stdin_exports;var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");var help={name:"help",summary:"this page, or the page of one command",form:"[COMMAND [KIND]]",words:{min:0,max:2},options:import_chunk_7A7PAC7A.
 common,examples:["help","help run","help watch file"],async run(_context,input){const{commandNames,loadCommand}=await Promise.resolve().then(()=>load("./registr\
-y-6QDPN5BM.js"));const{renderHelp}=await Promise.resolve().then(()=>load("./usage-FBWKO7L2.js"));const{labelled}=await Promise.resolve().then(()=>load("./wrap-I\
+y-Q4K2X7PH.js"));const{renderHelp}=await Promise.resolve().then(()=>load("./usage-FBWKO7L2.js"));const{labelled}=await Promise.resolve().then(()=>load("./wrap-I\
 US4SJZZ.js"));const[word,...more]=input.words;if(word!==void 0){const command=await loadCommand(word);if(!command)throw(0,import_chunk_NVPF5LEY.usageError)(`can\
 not show help for ${JSON.stringify(word)}: there are ${commandNames.join(", ")}`);const chosen=await command.choose?.(more.length>0?more:["--help"]);if(more.length>
 0&&!chosen)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot show help for ${JSON.stringify(more.join(" "))}: ${word} has one page`);return{code:import_chunk_6PFAPK5K.
@@ -7152,11 +7146,11 @@ null;const report=await(0,import_chunk_JFPYH7HA.judgeIdle)(root.folder,owner,roo
 exitCodes.unsuccessful;return input.has("json")?{code,json:idleDocument(report,owner,root)}:{code,out:idlePage(report,owner,root.option)}}};
 
 },
-"./implement-7R7LQF53.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{implement:()=>implement});module.exports=stdin_exports;var import_chunk_ZBJE26N4=load("./chunk-ZBJE26N4.js");var import_chunk_6GYPBCCT=load(
-"./chunk-6GYPBCCT.js");var import_chunk_5JWNE26B=load("./chunk-5JWNE26B.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_EWTIE2ER=load(
-"./chunk-EWTIE2ER.js");var import_chunk_FZTPRCKC=load("./chunk-FZTPRCKC.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_2UFU4IRL=load(
-"./chunk-2UFU4IRL.js");var import_chunk_NASQND3U=load("./chunk-NASQND3U.js");var import_chunk_D5SDVZN3=load("./chunk-D5SDVZN3.js");var import_chunk_HR3GXE3S=load(
+"./implement-6S7W7ZFF.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{implement:()=>implement});module.exports=stdin_exports;var import_chunk_PVJKVG5F=load("./chunk-PVJKVG5F.js");var import_chunk_UNKTKHVS=load(
+"./chunk-UNKTKHVS.js");var import_chunk_5JWNE26B=load("./chunk-5JWNE26B.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_ZA6EDDUX=load(
+"./chunk-ZA6EDDUX.js");var import_chunk_FZTPRCKC=load("./chunk-FZTPRCKC.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_5A6Z5Z3J=load(
+"./chunk-5A6Z5Z3J.js");var import_chunk_6TT3G2IE=load("./chunk-6TT3G2IE.js");var import_chunk_D5SDVZN3=load("./chunk-D5SDVZN3.js");var import_chunk_HR3GXE3S=load(
 "./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");var import_chunk_TNLY6VRI=load(
 "./chunk-TNLY6VRI.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_XKY43M7U=load(
 "./chunk-XKY43M7U.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_IUDMGIPH=load("./chunk-IUDMGIPH.js");var import_chunk_R34HTX3O=load(
@@ -7171,7 +7165,7 @@ exitCodes.unsuccessful;return input.has("json")?{code,json:idleDocument(report,o
 "./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
 "./chunk-V5ZZ3YHA.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load("./chunk-PDZYO7X2.js");var import_chunk_RWPWOFIF=load(
 "./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
-"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var implement=(0,import_chunk_ZBJE26N4.
+"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var implement=(0,import_chunk_PVJKVG5F.
 makeStaffVerb)({mode:"implement",notes:"A second implement job in the same worktree is refused unless it has --worktree or --share. The result says what was cha\
 nged: files, commits, or that nothing was.",examples:["implement --backend claude --prompt-file change.md --timeout 90m",'implement --worktree --prompt "Port io\
 .ts to streams; commit it"']});
@@ -7202,10 +7196,10 @@ const evidence=`job ${id} is ${state}${error?` (${error})`:""}`;if(!stand.isEnde
 String(input.job),wake)};
 
 },
-"./judge-call-YOZGDXUE.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{askJudge:()=>askJudge});module.exports=stdin_exports;var import_chunk_3JD7BF26=load("./chunk-3JD7BF26.js");var import_chunk_B772X2PJ=load(
-"./chunk-B772X2PJ.js");var import_chunk_QPB47DWZ=load("./chunk-QPB47DWZ.js");var import_chunk_2MKJRTVI=load("./chunk-2MKJRTVI.js");var import_chunk_WO5J2JAQ=load(
-"./chunk-WO5J2JAQ.js");var import_chunk_JLKCH2MU=load("./chunk-JLKCH2MU.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_IUDMGIPH=load(
+"./judge-call-WWZMRDTW.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{askJudge:()=>askJudge});module.exports=stdin_exports;var import_chunk_LM3AY2D3=load("./chunk-LM3AY2D3.js");var import_chunk_J4W5AZ5J=load(
+"./chunk-J4W5AZ5J.js");var import_chunk_KENR2QL6=load("./chunk-KENR2QL6.js");var import_chunk_6V6SZQWQ=load("./chunk-6V6SZQWQ.js");var import_chunk_CJL3V3Y4=load(
+"./chunk-CJL3V3Y4.js");var import_chunk_EBEODQ36=load("./chunk-EBEODQ36.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_IUDMGIPH=load(
 "./chunk-IUDMGIPH.js");var import_chunk_FIPOTEWL=load("./chunk-FIPOTEWL.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_7RHLLXM5=load(
 "./chunk-7RHLLXM5.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_NBJZFTDI=load("./chunk-NBJZFTDI.js");var import_chunk_7LUFXQWN=load(
 "./chunk-7LUFXQWN.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_GEPPUING=load(
@@ -7217,9 +7211,9 @@ String(input.job),wake)};
 if(questions.length===0)return null;const profile=(0,import_chunk_FIPOTEWL.findBackend)(backend)?"restricted":"standard";const words=["research","--backend",backend,
 "--profile",profile,"--timeout",`${judgeMs}ms`,"--stdin","--wait"];const answer=await(0,import_chunk_NBJZFTDI.runTool)({program:(0,import_chunk_PDZYO7X2.nodeFile)(),
 args:[(0,import_chunk_PDZYO7X2.companionFile)(),...words,...place.root.option],cwd:place.worktree,environment:(0,import_chunk_IYTRN2OE.callerEnvironment)(),input:(0,
-import_chunk_3JD7BF26.judgePrompt)(questions),timeoutMs:2*judgeMs,limit:judgeBytes});if(answer.how==="exited"&&answer.code===1)throw new import_chunk_NVPF5LEY.FaultError(
+import_chunk_LM3AY2D3.judgePrompt)(questions),timeoutMs:2*judgeMs,limit:judgeBytes});if(answer.how==="exited"&&answer.code===1)throw new import_chunk_NVPF5LEY.FaultError(
 "preflight",`cannot ask the judge ${backend}: ${(0,import_chunk_LXK2ZILE.excerpt)(String(answer.stderr).split("\n")[0]??"",300)}`);const text=answer.code===0?(0,
-import_chunk_3JD7BF26.judgmentOf)(String(answer.stdout),digest,questions):void 0;const read=text===void 0?void 0:(0,import_chunk_B772X2PJ.parseJudgment)(text);const answers=typeof read===
+import_chunk_LM3AY2D3.judgmentOf)(String(answer.stdout),digest,questions):void 0;const read=text===void 0?void 0:(0,import_chunk_J4W5AZ5J.parseJudgment)(text);const answers=typeof read===
 "object"?read.answers:void 0;return answers?{...answers}:null}
 
 },
@@ -7241,18 +7235,18 @@ return function(txt){if(this!==void 0&&this.has!==void 0){!!~this.has.indexOf(op
 run(this.keys,txt+""):txt+""}return txt===void 0?chain([open],[blk]):$.enabled?run([blk],txt+""):txt+""}}var kleur_default=$;
 
 },
-"./loop-H4KLJEXN.js": function (module, exports) {
+"./loop-O6NKD3IW.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{loop:()=>loop});module.exports=stdin_exports;var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_PDZYO7X2=load("./chunk-PDZYO7X2.js");var import_chunk_RWPWOFIF=load(
 "./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var loaders={init:async()=>(await Promise.resolve().then(()=>load("./loop-init-JF2T\
-WBEG.js"))).init,plan:async()=>(await Promise.resolve().then(()=>load("./loop-plan-MGQPKV5M.js"))).plan,status:async()=>(await Promise.resolve().then(()=>load("\
-./loop-status-EJHH2QOS.js"))).status,next:async()=>(await Promise.resolve().then(()=>load("./loop-next-BACBNFA3.js"))).next,start:async()=>(await Promise.resolve().
-then(()=>load("./loop-start-HMKACA3L.js"))).start,checkpoint:async()=>(await Promise.resolve().then(()=>load("./loop-checkpoint-Q4CLPOPB.js"))).checkpoint,check:async()=>(await Promise.
-resolve().then(()=>load("./loop-check-THSOVOJJ.js"))).check,gate:async()=>(await Promise.resolve().then(()=>load("./loop-gate-MNMMVXIQ.js"))).gate,resume:async()=>(await Promise.
-resolve().then(()=>load("./loop-resume-72FZCDYH.js"))).resume,pace:async()=>(await Promise.resolve().then(()=>load("./loop-pace-CMSTKTX2.js"))).pace,stop:async()=>(await Promise.
-resolve().then(()=>load("./loop-stop-O5ERSTDW.js"))).stop,trust:async()=>(await Promise.resolve().then(()=>load("./loop-trust-NYE3BSQW.js"))).trust,run:async()=>(await Promise.
-resolve().then(()=>load("./loop-run-TGKIA4IA.js"))).run};var loopVerbs=Object.keys(loaders);async function loadLoopVerb(name){return Object.hasOwn(loaders,name)?
+"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var loaders={init:async()=>(await Promise.resolve().then(()=>load("./loop-init-H55N\
+E2MW.js"))).init,plan:async()=>(await Promise.resolve().then(()=>load("./loop-plan-6P4776AW.js"))).plan,status:async()=>(await Promise.resolve().then(()=>load("\
+./loop-status-JWJR276C.js"))).status,next:async()=>(await Promise.resolve().then(()=>load("./loop-next-J54QDL3S.js"))).next,start:async()=>(await Promise.resolve().
+then(()=>load("./loop-start-2MDVCPSM.js"))).start,checkpoint:async()=>(await Promise.resolve().then(()=>load("./loop-checkpoint-7ERLM4FT.js"))).checkpoint,check:async()=>(await Promise.
+resolve().then(()=>load("./loop-check-OF7XM65I.js"))).check,gate:async()=>(await Promise.resolve().then(()=>load("./loop-gate-KQZ5C4NL.js"))).gate,resume:async()=>(await Promise.
+resolve().then(()=>load("./loop-resume-T6ECPG4O.js"))).resume,pace:async()=>(await Promise.resolve().then(()=>load("./loop-pace-24PEA4VH.js"))).pace,stop:async()=>(await Promise.
+resolve().then(()=>load("./loop-stop-FWU7GMBY.js"))).stop,trust:async()=>(await Promise.resolve().then(()=>load("./loop-trust-EB4NRRWU.js"))).trust,run:async()=>(await Promise.
+resolve().then(()=>load("./loop-run-AQQ5UX5O.js"))).run};var loopVerbs=Object.keys(loaders);async function loadLoopVerb(name){return Object.hasOwn(loaders,name)?
 loaders[name]():void 0}var loop={name:"loop",summary:"work over many iterations, with a gate at every boundary",form:"VERB [options]",words:{min:1,max:1},options:import_chunk_7A7PAC7A.
 common,notes:`Verbs: ${loopVerbs.join(", ")}. Each has a page of its own: loop VERB --help.`,examples:["loop --help","loop status"],async choose(args){const[word,
 ...rest]=args;if(word==="--help"||word==="-h")return{command:await listed(),args};const verb=word===void 0?void 0:await loadLoopVerb(word);if(!verb)throw unknownVerb(
@@ -7266,67 +7260,67 @@ ch verb`;return(0,import_chunk_NVPF5LEY.usageError)(`${came}; there are ${loopVe
 selfWords)(),"loop","--help"]))}
 
 },
-"./loop-check-THSOVOJJ.js": function (module, exports) {
+"./loop-check-OF7XM65I.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{check:()=>check});module.exports=stdin_exports;var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");var import_chunk_YPYRPMO7=load(
-"./chunk-YPYRPMO7.js");var import_chunk_DJN5NI37=load("./chunk-DJN5NI37.js");var import_chunk_B772X2PJ=load("./chunk-B772X2PJ.js");var import_chunk_NOJHPQFO=load(
-"./chunk-NOJHPQFO.js");var import_chunk_O7KCUIFC=load("./chunk-O7KCUIFC.js");var import_chunk_RSZJMY3Q=load("./chunk-RSZJMY3Q.js");var import_chunk_QPB47DWZ=load(
-"./chunk-QPB47DWZ.js");var import_chunk_2MKJRTVI=load("./chunk-2MKJRTVI.js");var import_chunk_NLGMMXDD=load("./chunk-NLGMMXDD.js");var import_chunk_CNHR5XZA=load(
-"./chunk-CNHR5XZA.js");var import_chunk_WO5J2JAQ=load("./chunk-WO5J2JAQ.js");var import_chunk_JLKCH2MU=load("./chunk-JLKCH2MU.js");var import_chunk_LTTE43GU=load(
-"./chunk-LTTE43GU.js");var import_chunk_IUDMGIPH=load("./chunk-IUDMGIPH.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_7RHLLXM5=load(
-"./chunk-7RHLLXM5.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_NBJZFTDI=load("./chunk-NBJZFTDI.js");var import_chunk_7LUFXQWN=load(
-"./chunk-7LUFXQWN.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load(
+"./chunk-YPYRPMO7.js");var import_chunk_SVYUEDYR=load("./chunk-SVYUEDYR.js");var import_chunk_J4W5AZ5J=load("./chunk-J4W5AZ5J.js");var import_chunk_GUWCL2QB=load(
+"./chunk-GUWCL2QB.js");var import_chunk_LGQKAP2U=load("./chunk-LGQKAP2U.js");var import_chunk_RSZJMY3Q=load("./chunk-RSZJMY3Q.js");var import_chunk_KENR2QL6=load(
+"./chunk-KENR2QL6.js");var import_chunk_6V6SZQWQ=load("./chunk-6V6SZQWQ.js");var import_chunk_CNHR5XZA=load("./chunk-CNHR5XZA.js");var import_chunk_CJL3V3Y4=load(
+"./chunk-CJL3V3Y4.js");var import_chunk_EBEODQ36=load("./chunk-EBEODQ36.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_IUDMGIPH=load(
+"./chunk-IUDMGIPH.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_7RHLLXM5=load("./chunk-7RHLLXM5.js");var import_chunk_G4YWOPCR=load(
+"./chunk-G4YWOPCR.js");var import_chunk_NBJZFTDI=load("./chunk-NBJZFTDI.js");var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_447EROGN=load(
+"./chunk-447EROGN.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load(
+"./chunk-5AMCSYZA.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load(
+"./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load(
+"./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load(
+"./chunk-PDZYO7X2.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load(
+"./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
+"./chunk-JSBRDJBE.js");var check={name:"loop check",summary:"look at the boundary: 0 it holds, 3 it does not; counts nothing",form:"[--run] [options]",words:{min:0,
+max:0},options:{run:{kind:"flag",help:"run the verify commands and cmd: conditions too (after loop trust)"},...import_chunk_7A7PAC7A.common},examples:["loop che\
+ck","loop check --run --json"],async run(context,input){const place=(0,import_chunk_EBEODQ36.loopPlace)(context.cwd,context.root(input));if(!(0,import_chunk_EBEODQ36.
+checkLoopFolder)(place))(0,import_chunk_EBEODQ36.requireLoop)(place);const read=(0,import_chunk_EBEODQ36.readLoop)(place);if(input.has("run")&&read.kind==="ok")
+(0,import_chunk_LGQKAP2U.requireTrust)(place,read.state);const report=await(0,import_chunk_SVYUEDYR.evaluate)(place,{runCommands:input.has("run")&&read.kind==="\
+ok",environment:(0,import_chunk_IYTRN2OE.callerEnvironment)()});const digest=(0,import_chunk_J4W5AZ5J.digestOf)(place,report.questions);const holds=report.failed_checks.
+length===0;return{code:holds?import_chunk_6PFAPK5K.exitCodes.done:import_chunk_6PFAPK5K.exitCodes.unsuccessful,out:(0,import_chunk_YPYRPMO7.gateText)(report,digest),
+...input.has("json")?{json:{holds,...report,judge_digest:digest}}:{}}}};
+
+},
+"./loop-checkpoint-7ERLM4FT.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{checkpoint:()=>checkpoint});module.exports=stdin_exports;var import_chunk_35LWWL4O=load("./chunk-35LWWL4O.js");var import_chunk_7A7PAC7A=load(
+"./chunk-7A7PAC7A.js");var import_chunk_RSZJMY3Q=load("./chunk-RSZJMY3Q.js");var import_chunk_KENR2QL6=load("./chunk-KENR2QL6.js");var import_chunk_6V6SZQWQ=load(
+"./chunk-6V6SZQWQ.js");var import_chunk_IUC6FZ6Z=load("./chunk-IUC6FZ6Z.js");var import_chunk_CNHR5XZA=load("./chunk-CNHR5XZA.js");var import_chunk_CJL3V3Y4=load(
+"./chunk-CJL3V3Y4.js");var import_chunk_EBEODQ36=load("./chunk-EBEODQ36.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_IUDMGIPH=load(
+"./chunk-IUDMGIPH.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_7RHLLXM5=load("./chunk-7RHLLXM5.js");var import_chunk_G4YWOPCR=load(
+"./chunk-G4YWOPCR.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_OC3P7SNQ=load(
 "./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_L7CMPXNA=load(
 "./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load(
 "./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_SBGDAVSA=load(
 "./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load("./chunk-PDZYO7X2.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load(
 "./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var check={name:"loop check",summary:"look at the boundary: 0 it holds, 3 it does n\
-ot; counts nothing",form:"[--run] [options]",words:{min:0,max:0},options:{run:{kind:"flag",help:"run the verify commands and cmd: conditions too (after loop tru\
-st)"},...import_chunk_7A7PAC7A.common},examples:["loop check","loop check --run --json"],async run(context,input){const place=(0,import_chunk_JLKCH2MU.loopPlace)(
-context.cwd,context.root(input));if(!(0,import_chunk_JLKCH2MU.checkLoopFolder)(place))(0,import_chunk_JLKCH2MU.requireLoop)(place);const read=(0,import_chunk_JLKCH2MU.
-readLoop)(place);if(input.has("run")&&read.kind==="ok")(0,import_chunk_O7KCUIFC.requireTrust)(place,read.state);const report=await(0,import_chunk_DJN5NI37.evaluate)(
-place,{runCommands:input.has("run")&&read.kind==="ok",environment:(0,import_chunk_IYTRN2OE.callerEnvironment)()});const digest=(0,import_chunk_B772X2PJ.digestOf)(
-place,report.questions);const holds=report.failed_checks.length===0;return{code:holds?import_chunk_6PFAPK5K.exitCodes.done:import_chunk_6PFAPK5K.exitCodes.unsuccessful,
-out:(0,import_chunk_YPYRPMO7.gateText)(report,digest),...input.has("json")?{json:{holds,...report,judge_digest:digest}}:{}}}};
-
-},
-"./loop-checkpoint-Q4CLPOPB.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{checkpoint:()=>checkpoint});module.exports=stdin_exports;var import_chunk_E6VVVC2B=load("./chunk-E6VVVC2B.js");var import_chunk_7A7PAC7A=load(
-"./chunk-7A7PAC7A.js");var import_chunk_RSZJMY3Q=load("./chunk-RSZJMY3Q.js");var import_chunk_QPB47DWZ=load("./chunk-QPB47DWZ.js");var import_chunk_2MKJRTVI=load(
-"./chunk-2MKJRTVI.js");var import_chunk_3FR2WB6Q=load("./chunk-3FR2WB6Q.js");var import_chunk_NLGMMXDD=load("./chunk-NLGMMXDD.js");var import_chunk_CNHR5XZA=load(
-"./chunk-CNHR5XZA.js");var import_chunk_WO5J2JAQ=load("./chunk-WO5J2JAQ.js");var import_chunk_JLKCH2MU=load("./chunk-JLKCH2MU.js");var import_chunk_LTTE43GU=load(
-"./chunk-LTTE43GU.js");var import_chunk_IUDMGIPH=load("./chunk-IUDMGIPH.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_7RHLLXM5=load(
-"./chunk-7RHLLXM5.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_V3DXEM5O=load(
-"./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_GEPPUING=load(
-"./chunk-GEPPUING.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_R6BAS6U2=load(
-"./chunk-R6BAS6U2.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load(
-"./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
-"./chunk-V5ZZ3YHA.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load("./chunk-PDZYO7X2.js");var import_chunk_RWPWOFIF=load(
-"./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
-"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");function makeCheckpoint(place,words){
-return(0,import_chunk_JLKCH2MU.lockLoop)(place,()=>{const old=(0,import_chunk_JLKCH2MU.requireLoop)(place);if((0,import_chunk_JLKCH2MU.isEdited)(old))throw(0,import_chunk_JLKCH2MU.
-editedFault)(place);const milestone=words.isFix?fixedMilestone(place,old,words):workedOn(place,old,words);const message=messageOf(words,milestone);const opened=(0,
-import_chunk_WO5J2JAQ.openLoopGit)(place);const commits=words.commits&&place.isGit;const base="git"in opened?(0,import_chunk_WO5J2JAQ.headOf)(opened.git):null;const state=(0,
-import_chunk_JLKCH2MU.sealState)(words.isFix?{...old,fixed:(0,import_chunk_CL3BCQKO.isoNow)()}:nextState(old,milestone,words,base));const at=(0,import_chunk_CL3BCQKO.
-isoNow)();const entry=(0,import_chunk_CNHR5XZA.entryText)(state.iteration,at,{...words,did:[...didOf(words,milestone),...jobLines(place,old)]},words.isFix?(0,import_chunk_CNHR5XZA.
-remediationNote)(old.remediation_rounds):void 0);const before=(0,import_chunk_2MKJRTVI.extraOf)((0,import_chunk_QPB47DWZ.readHandoff)(place));const handoff=(0,import_chunk_2MKJRTVI.
-makeHandoff)(state,{risks:words.risks.length>0?words.risks:before.risks,keyFiles:words.keyFiles.length>0?words.keyFiles:before.keyFiles,next:words.next});(0,import_chunk_3FR2WB6Q.
-beginCheckpoint)(place,{stateText:(0,import_chunk_JLKCH2MU.stateText)(state),entry,handoff,message:commits?message:null,from:old.hash});const done=(0,import_chunk_3FR2WB6Q.
-finishBegun)(place);if(!done)throw new Error("the checkpoint that was just begun cannot be read");return{...done,state,milestone,message:commits?message:null}},
-{commits:words.commits})}function nextState({fixed:_fixed,...old},milestone,words,base){const status=words.isDone?"done":"pending";return{...old,iteration:old.iteration+
-1,milestones:old.milestones.map(one=>one.id===milestone.id?{...one,status}:one),current:null,boundary:old.current?.base??base,...words.isDone?{last:milestone.id,
-last_iteration:old.iteration+1}:{},remediation_rounds:0}}function workedOn(place,state,words){const working=state.milestones.filter(({status})=>status==="in_pro\
-gress");if(working.length>1)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot make a checkpoint: two milestones are in progress: ${working.map(({id})=>id).
-join(", ")}`,(0,import_chunk_JLKCH2MU.loopCommand)(place,"check"));const[milestone]=working;if(!milestone)throw new import_chunk_NVPF5LEY.FaultError("preflight",
-"cannot make a checkpoint: no milestone is in progress",(0,import_chunk_JLKCH2MU.loopCommand)(place,"start"));requireHolder(place,state,words);return milestone}
-function requireHolder(place,state,words){const{current}=state;if(current===null||current.owner===null||current.owner===words.owner)return;if(current.job!==void 0&&
-current.job===words.job)return;throw new import_chunk_NVPF5LEY.FaultError("busy",`cannot make a checkpoint: milestone ${current.milestone} is held by ${(0,import_chunk_E6VVVC2B.
-holderText)(state)}`,(0,import_chunk_JLKCH2MU.loopCommand)(place,"checkpoint","--owner",(0,import_chunk_GEPPUING.quoteWords)([current.owner])))}function fixedMilestone(place,state,words){
-requireHolder(place,state,words);const milestone=(0,import_chunk_JLKCH2MU.lastDone)(state)??state.milestones.find(({status})=>status==="in_progress")??state.milestones[0];
-if(state.iteration===0||!milestone)throw new import_chunk_NVPF5LEY.FaultError("preflight","cannot take --fix: there was no checkpoint yet",(0,import_chunk_JLKCH2MU.
-loopCommand)(place,"checkpoint"));return milestone}function messageOf(words,milestone){const kind=words.isFix?"fix":"feat";const head=`${kind}(${milestone.id}):\
- `;const{message}=words;if(message===void 0)return`${head}${(0,import_chunk_FSRL2ASG.oneLine)(words.did[0]??milestone.title).slice(0,200)}
+"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");function makeCheckpoint(place,words){return(0,import_chunk_EBEODQ36.lockLoop)(place,
+()=>{const old=(0,import_chunk_EBEODQ36.requireLoop)(place);if((0,import_chunk_EBEODQ36.isEdited)(old))throw(0,import_chunk_EBEODQ36.editedFault)(place);const milestone=words.
+isFix?fixedMilestone(place,old,words):workedOn(place,old,words);const message=messageOf(words,milestone);const opened=(0,import_chunk_CJL3V3Y4.openLoopGit)(place);
+const commits=words.commits&&place.isGit;const base="git"in opened?(0,import_chunk_CJL3V3Y4.headOf)(opened.git):null;const state=(0,import_chunk_EBEODQ36.sealState)(
+words.isFix?{...old,fixed:(0,import_chunk_CL3BCQKO.isoNow)()}:nextState(old,milestone,words,base));const at=(0,import_chunk_CL3BCQKO.isoNow)();const entry=(0,import_chunk_CNHR5XZA.
+entryText)(state.iteration,at,{...words,did:[...didOf(words,milestone),...jobLines(place,old)]},words.isFix?(0,import_chunk_CNHR5XZA.remediationNote)(old.remediation_rounds):
+void 0);const before=(0,import_chunk_6V6SZQWQ.extraOf)((0,import_chunk_KENR2QL6.readHandoff)(place));const handoff=(0,import_chunk_6V6SZQWQ.makeHandoff)(state,{
+risks:words.risks.length>0?words.risks:before.risks,keyFiles:words.keyFiles.length>0?words.keyFiles:before.keyFiles,next:words.next});(0,import_chunk_IUC6FZ6Z.beginCheckpoint)(
+place,{stateText:(0,import_chunk_EBEODQ36.stateText)(state),entry,handoff,message:commits?message:null,from:old.hash});const done=(0,import_chunk_IUC6FZ6Z.finishBegun)(
+place);if(!done)throw new Error("the checkpoint that was just begun cannot be read");return{...done,state,milestone,message:commits?message:null}},{commits:words.
+commits})}function nextState({fixed:_fixed,...old},milestone,words,base){const status=words.isDone?"done":"pending";return{...old,iteration:old.iteration+1,milestones:old.
+milestones.map(one=>one.id===milestone.id?{...one,status}:one),current:null,boundary:old.current?.base??base,...words.isDone?{last:milestone.id,last_iteration:old.
+iteration+1}:{},remediation_rounds:0}}function workedOn(place,state,words){const working=state.milestones.filter(({status})=>status==="in_progress");if(working.
+length>1)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot make a checkpoint: two milestones are in progress: ${working.map(({id})=>id).join(", ")}`,
+(0,import_chunk_EBEODQ36.loopCommand)(place,"check"));const[milestone]=working;if(!milestone)throw new import_chunk_NVPF5LEY.FaultError("preflight","cannot make\
+ a checkpoint: no milestone is in progress",(0,import_chunk_EBEODQ36.loopCommand)(place,"start"));requireHolder(place,state,words);return milestone}function requireHolder(place,state,words){
+const{current}=state;if(current===null||current.owner===null||current.owner===words.owner)return;if(current.job!==void 0&&current.job===words.job)return;throw new import_chunk_NVPF5LEY.
+FaultError("busy",`cannot make a checkpoint: milestone ${current.milestone} is held by ${(0,import_chunk_35LWWL4O.holderText)(state)}`,(0,import_chunk_EBEODQ36.
+loopCommand)(place,"checkpoint","--owner",(0,import_chunk_GEPPUING.quoteWords)([current.owner])))}function fixedMilestone(place,state,words){requireHolder(place,
+state,words);const milestone=(0,import_chunk_EBEODQ36.lastDone)(state)??state.milestones.find(({status})=>status==="in_progress")??state.milestones[0];if(state.
+iteration===0||!milestone)throw new import_chunk_NVPF5LEY.FaultError("preflight","cannot take --fix: there was no checkpoint yet",(0,import_chunk_EBEODQ36.loopCommand)(
+place,"checkpoint"));return milestone}function messageOf(words,milestone){const kind=words.isFix?"fix":"feat";const head=`${kind}(${milestone.id}): `;const{message}=words;
+if(message===void 0)return`${head}${(0,import_chunk_FSRL2ASG.oneLine)(words.did[0]??milestone.title).slice(0,200)}
 `;const[first=""]=message.split("\n");if(!first.startsWith(head)||first.slice(head.length).trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --\
 message ${JSON.stringify((0,import_chunk_FSRL2ASG.oneLine)(first).slice(0,80))}: its form is "${head}<description>"`);return`${message.trimEnd()}
 `}function didOf(words,milestone){const head=words.isFix?`mended ${milestone.id}`:`${milestone.id}: ${milestone.title} (${words.isDone?"done":"not done"})`;return[
@@ -7340,113 +7334,111 @@ an iteration is over, the milestone is not"},fix:{kind:"flag",help:'code that wa
 kind:"flag",help:"write the three files only"},owner:{kind:"text",value:"NAME",help:"who holds the milestone (default: JOB_OWNER)"},...import_chunk_7A7PAC7A.common},
 notes:"All that is not ignored goes into the commit, with the loop files. No hooks of git are run and nothing is signed: the verify commands are what guards it.",
 examples:['loop checkpoint --did "numbers are read"','loop checkpoint --fix --did "no marker left"'],async run(context,input){if(input.has("fix")&&input.has("no\
-t-done"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --fix and --not-done together");const place=(0,import_chunk_JLKCH2MU.loopPlace)(context.cwd,context.
+t-done"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --fix and --not-done together");const place=(0,import_chunk_EBEODQ36.loopPlace)(context.cwd,context.
 root(input));const owner=input.text("owner")??import_chunk_IYTRN2OE.variables.owner()??null;const done=await makeCheckpoint(place,{did:input.texts("did"),verified:input.
 texts("verified"),deficiencies:input.texts("deficiency"),next:input.texts("next"),risks:input.texts("risk"),keyFiles:input.texts("key-file"),message:input.text(
 "message"),owner,...owner===null?{}:{job:owner},isDone:!input.has("not-done"),isFix:input.has("fix"),commits:!input.has("no-commit")});const{state,milestone}=done;
 const lines=[`iteration ${state.iteration}: ${milestone.id} ${input.has("fix")?"mended":input.has("not-done")?"not done":"done"}`,done.head===null?"no commit":`\
-commit ${done.head.slice(0,12)}: ${done.message?.split("\n")[0]}`,`next: ${(0,import_chunk_JLKCH2MU.loopCommand)(place,"gate")}`];const json={iteration:state.iteration,
+commit ${done.head.slice(0,12)}: ${done.message?.split("\n")[0]}`,`next: ${(0,import_chunk_EBEODQ36.loopCommand)(place,"gate")}`];const json={iteration:state.iteration,
 milestone:milestone.id,committed:done.committed,head:done.head,message:done.message};return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${lines.join("\n")}
 `,...input.has("json")?{json}:{}}}};
 
 },
-"./loop-gate-MNMMVXIQ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{gate:()=>gate});module.exports=stdin_exports;var import_chunk_NASQND3U=load("./chunk-NASQND3U.js");var import_chunk_D5SDVZN3=load(
+"./loop-gate-KQZ5C4NL.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{gate:()=>gate});module.exports=stdin_exports;var import_chunk_6TT3G2IE=load("./chunk-6TT3G2IE.js");var import_chunk_D5SDVZN3=load(
 "./chunk-D5SDVZN3.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_7A7PAC7A=load(
 "./chunk-7A7PAC7A.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_DKJQRUMT=load("./chunk-DKJQRUMT.js");var import_chunk_MBR3QAP2=load(
 "./chunk-MBR3QAP2.js");var import_chunk_TUGUQTWU=load("./chunk-TUGUQTWU.js");var import_chunk_HJHBIBBW=load("./chunk-HJHBIBBW.js");var import_chunk_5KEVMXCX=load(
-"./chunk-5KEVMXCX.js");var import_chunk_YPYRPMO7=load("./chunk-YPYRPMO7.js");var import_chunk_DJN5NI37=load("./chunk-DJN5NI37.js");var import_chunk_B772X2PJ=load(
-"./chunk-B772X2PJ.js");var import_chunk_NOJHPQFO=load("./chunk-NOJHPQFO.js");var import_chunk_O7KCUIFC=load("./chunk-O7KCUIFC.js");var import_chunk_RSZJMY3Q=load(
-"./chunk-RSZJMY3Q.js");var import_chunk_QPB47DWZ=load("./chunk-QPB47DWZ.js");var import_chunk_2MKJRTVI=load("./chunk-2MKJRTVI.js");var import_chunk_NLGMMXDD=load(
-"./chunk-NLGMMXDD.js");var import_chunk_CNHR5XZA=load("./chunk-CNHR5XZA.js");var import_chunk_WO5J2JAQ=load("./chunk-WO5J2JAQ.js");var import_chunk_JLKCH2MU=load(
-"./chunk-JLKCH2MU.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_IUDMGIPH=load("./chunk-IUDMGIPH.js");var import_chunk_LUIVRIXY=load(
-"./chunk-LUIVRIXY.js");var import_chunk_OLD5VJ7N=load("./chunk-OLD5VJ7N.js");var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_SBRRC2LY=load(
-"./chunk-SBRRC2LY.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_7RHLLXM5=load("./chunk-7RHLLXM5.js");var import_chunk_G4YWOPCR=load(
-"./chunk-G4YWOPCR.js");var import_chunk_4MBICC2C=load("./chunk-4MBICC2C.js");var import_chunk_E4YAHXBS=load("./chunk-E4YAHXBS.js");var import_chunk_NBJZFTDI=load(
-"./chunk-NBJZFTDI.js");var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chunk_FDR4B2RE=load("./chunk-FDR4B2RE.js");var import_chunk_ILRLY4JU=load(
-"./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_ZZ53MBOS=load("./chunk-ZZ53MBOS.js");var import_chunk_I7NHB3MV=load(
-"./chunk-I7NHB3MV.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_447EROGN=load(
-"./chunk-447EROGN.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load(
-"./chunk-5AMCSYZA.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load(
-"./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load(
-"./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load(
-"./chunk-PDZYO7X2.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load(
-"./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
-"./chunk-JSBRDJBE.js");var import_node_path=builtin("node:path");function liveLoopJob(place,owner){for(const id of(0,import_chunk_447EROGN.listActive)(place.root.
-folder)){if(!/^(loop|gate)-/.test(id)||id===owner)continue;const{spec,state}=(0,import_chunk_OC3P7SNQ.inspect)(place.root.folder,id);const part=spec?.gate??spec?.
-loop;if(spec&&part&&!(0,import_chunk_OC3P7SNQ.isEnded)(state)&&part.folder===(0,import_chunk_S7M4UBSY.realPath)(place.worktree))return{kind:spec.kind,id}}return void 0}
-var gate={name:"loop gate",summary:"is this boundary good? 2 GO, 0 finished, 3 NO-GO or a limit, 4 stop",form:"[options]",words:{min:0,max:0},options:{judge:{kind:"\
-text",value:"FILE",help:"answers to the questions that need judgment (JSON, see notes)"},"judge-backend":{kind:"text",value:"NAME",help:"agent CLI that answers \
-them first, restricted; its answer is data"},repair:{kind:"flag",help:"mend the loop files when they are all that is wrong; nothing else is touched"},timeout:{kind:"\
-duration",value:"D",range:import_chunk_EBOOCFUF.limits.runTimeout,help:"hard limit of the gate (default 24h)"},...import_chunk_7A7PAC7A.launchOptions},notes:'Ru\
-ns the verify commands of the loop (after loop trust), looks at the tree, the journal, the handoff and the jobs of the loop, and counts: the third NO-GO of an i\
-teration stops the loop, as does the same failure in three iterations. It is a job: wait, observe, result and cancel work on it. --judge FILE: {"for": DIGEST, "\
-answers": {"E1": {"holds": true, "why": "..."}}}, with the digest that the gate prints.',examples:["loop gate","loop gate --json","loop gate --judge answers.jso\
-n --repair"],async run(context,input){(0,import_chunk_NASQND3U.checkLaunchOptions)(input);const root=context.root(input);const place=(0,import_chunk_JLKCH2MU.loopPlace)(
-context.cwd,root);if((0,import_chunk_JLKCH2MU.checkLoopFolder)(place)&&(0,import_chunk_JLKCH2MU.readLoop)(place).kind==="damaged")return damaged(input,place);(0,
-import_chunk_O7KCUIFC.requireTrust)(place,(0,import_chunk_JLKCH2MU.requireLoop)(place));const words=(0,import_chunk_NASQND3U.launchWords)(input);requireAlone(place,
-words.owner);const judge=await judgeOf(context,input,place);const judgeBackend=input.text("judge-backend")??null;const launched=await(0,import_chunk_D5SDVZN3.launch)(
-root,{kind:"gate",verb:"gate",...words,cwd:(0,import_chunk_S7M4UBSY.realPath)(place.worktree),deadlineMs:input.durationOrDefault("timeout"),killGraceMs:import_chunk_EBOOCFUF.
-limits.runKillGrace.default,maxOutputBytes:import_chunk_EBOOCFUF.limits.maxOutput.default,firstOutputMs:null,stallMs:null,lineage:null,run:null,staff:null,gate:{
-folder:(0,import_chunk_S7M4UBSY.realPath)(place.worktree),judge,judge_backend:judgeBackend,repair:input.has("repair")},notify:await(0,import_chunk_NASQND3U.notifyOf)(
-context,input,null),admit:async()=>{requireAlone(place,words.owner);return{warnings:[]}}});if(input.has("id-only"))return(0,import_chunk_NASQND3U.tellLaunched)(
-context,input,root,launched,false);return follow(context,input,place,launched.id)}};async function damaged(input,place){const report=await(0,import_chunk_DJN5NI37.
-evaluate)(place,{runCommands:false,environment:{}});const code=(0,import_chunk_YPYRPMO7.gateCode)(report);return input.has("json")?{code,json:{id:null,...report}}:
-{code,out:(0,import_chunk_YPYRPMO7.gateText)(report,"")}}function requireAlone(place,owner){const live=liveLoopJob(place,owner);if(live===void 0)return;const call=import_chunk_E4YAHXBS.
-nextCommands.wait(live.id,place.root.option);throw new import_chunk_NVPF5LEY.FaultError("busy",`cannot ask the gate: ${live.kind} ${live.id} is at work on this \
-loop`,call)}async function judgeOf(context,input,place){const file=input.text("judge");const backend=input.text("judge-backend");if(file!==void 0&&backend!==void 0)
-throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --judge and --judge-backend together");if(file===void 0&&backend===void 0)return null;const judgment=file===
-void 0?null:(0,import_chunk_B772X2PJ.readJudgment)(import_node_path.default.resolve(context.cwd,file));const asked=await(0,import_chunk_DJN5NI37.evaluate)(place,
-{runCommands:false,environment:{}});const digest=(0,import_chunk_B772X2PJ.digestOf)(place,asked.questions);if(!judgment)return(await Promise.resolve().then(()=>load(
-"./judge-call-YOZGDXUE.js"))).askJudge(place,backend??"",asked.questions,digest);if(judgment.for===digest)return{...judgment.answers};throw new import_chunk_NVPF5LEY.
-FaultError("preflight",`cannot take the judge's answers: they are for ${JSON.stringify(judgment.for.slice(0,40))}, the questions now are ${digest}`,`look at the\
- questions with: ${(0,import_chunk_JLKCH2MU.loopCommand)(place,"check","--json")}`)}async function follow(context,input,place,id){const{folder,option}=place.root;
-const patience=input.duration("wait-timeout")??Number.MAX_SAFE_INTEGER;const terms={kind:"wait",mode:"all",until:[],timeoutMs:patience,owner:input.text("owner"),
-tell:context.tell};await(0,import_chunk_DKJQRUMT.withRegistration)(folder,[id],terms,()=>(0,import_chunk_TUGUQTWU.waitForJobs)(folder,[id],{mode:"all",timeoutMs:patience,
-heartbeatMs:null,onHeartbeat:()=>void 0}));const{state}=(0,import_chunk_OC3P7SNQ.inspect)(folder,id);const report=state.gate??null;if(report){const digest=(0,import_chunk_B772X2PJ.
-digestOf)(place,report.questions);const code2=(0,import_chunk_YPYRPMO7.gateCode)(report);if(input.has("json"))return{code:code2,json:{id,...report,judge_digest:digest}};
-return{code:code2,out:(0,import_chunk_YPYRPMO7.gateText)(report,digest),notes:[`gate ${id}`]}}const code=state.ended_at===null?import_chunk_6PFAPK5K.exitCodes.pending:
-state.state==="canceled"?import_chunk_6PFAPK5K.exitCodes.canceled:import_chunk_6PFAPK5K.exitCodes.unsuccessful;const again=import_chunk_E4YAHXBS.nextCommands.wait(
-id,option);return input.has("json")?{code,json:{id,verdict:null,state:state.state,error:state.error}}:{code,out:"",notes:[`gate ${id}: ${state.state}`,`collect:\
- ${again}`]}}
-
-},
-"./loop-init-JF2TWBEG.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{init:()=>init});module.exports=stdin_exports;var import_chunk_ENNKVSIP=load("./chunk-ENNKVSIP.js");var import_chunk_7A7PAC7A=load(
-"./chunk-7A7PAC7A.js");var import_chunk_NOJHPQFO=load("./chunk-NOJHPQFO.js");var import_chunk_O7KCUIFC=load("./chunk-O7KCUIFC.js");var import_chunk_2MKJRTVI=load(
-"./chunk-2MKJRTVI.js");var import_chunk_NLGMMXDD=load("./chunk-NLGMMXDD.js");var import_chunk_CNHR5XZA=load("./chunk-CNHR5XZA.js");var import_chunk_WO5J2JAQ=load(
-"./chunk-WO5J2JAQ.js");var import_chunk_JLKCH2MU=load("./chunk-JLKCH2MU.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_IUDMGIPH=load(
-"./chunk-IUDMGIPH.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_7RHLLXM5=load("./chunk-7RHLLXM5.js");var import_chunk_G4YWOPCR=load(
-"./chunk-G4YWOPCR.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load(
-"./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load(
-"./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load(
-"./chunk-CL3BCQKO.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load("./chunk-PDZYO7X2.js");var import_chunk_RWPWOFIF=load(
+"./chunk-5KEVMXCX.js");var import_chunk_YPYRPMO7=load("./chunk-YPYRPMO7.js");var import_chunk_SVYUEDYR=load("./chunk-SVYUEDYR.js");var import_chunk_J4W5AZ5J=load(
+"./chunk-J4W5AZ5J.js");var import_chunk_GUWCL2QB=load("./chunk-GUWCL2QB.js");var import_chunk_LGQKAP2U=load("./chunk-LGQKAP2U.js");var import_chunk_RSZJMY3Q=load(
+"./chunk-RSZJMY3Q.js");var import_chunk_KENR2QL6=load("./chunk-KENR2QL6.js");var import_chunk_6V6SZQWQ=load("./chunk-6V6SZQWQ.js");var import_chunk_CNHR5XZA=load(
+"./chunk-CNHR5XZA.js");var import_chunk_CJL3V3Y4=load("./chunk-CJL3V3Y4.js");var import_chunk_EBEODQ36=load("./chunk-EBEODQ36.js");var import_chunk_LTTE43GU=load(
+"./chunk-LTTE43GU.js");var import_chunk_IUDMGIPH=load("./chunk-IUDMGIPH.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_OLD5VJ7N=load(
+"./chunk-OLD5VJ7N.js");var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_FSRL2ASG=load(
+"./chunk-FSRL2ASG.js");var import_chunk_7RHLLXM5=load("./chunk-7RHLLXM5.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_4MBICC2C=load(
+"./chunk-4MBICC2C.js");var import_chunk_E4YAHXBS=load("./chunk-E4YAHXBS.js");var import_chunk_NBJZFTDI=load("./chunk-NBJZFTDI.js");var import_chunk_7LUFXQWN=load(
+"./chunk-7LUFXQWN.js");var import_chunk_FDR4B2RE=load("./chunk-FDR4B2RE.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_ZZ53MBOS=load("./chunk-ZZ53MBOS.js");var import_chunk_I7NHB3MV=load("./chunk-I7NHB3MV.js");var import_chunk_V3DXEM5O=load(
+"./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_GEPPUING=load(
+"./chunk-GEPPUING.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_R6BAS6U2=load(
+"./chunk-R6BAS6U2.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load(
+"./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
+"./chunk-V5ZZ3YHA.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load("./chunk-PDZYO7X2.js");var import_chunk_RWPWOFIF=load(
 "./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
 "./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var import_node_path=builtin(
-"node:path");var init={name:"loop init",summary:"begin a loop: goal, milestones, verify commands",form:"GOAL [options]",words:{min:1,max:1},options:import_chunk_ENNKVSIP.
-planOptions,notes:"Makes .loop/state.json, journal.md and handoff.md at the root of the worktree; commit them. Only this program writes them. Without a mileston\
-e the first one is to write the plan (loop plan).",examples:['loop init "port it" --milestone "p1: numbers" --verify "npm t"','loop init "port it" --plan plan.j\
-son'],async run(context,input){const goal=input.words[0].trim();if(goal==="")throw(0,import_chunk_NVPF5LEY.usageError)("cannot begin a loop with an empty goal: \
-say what is to be true at its end");const place=(0,import_chunk_JLKCH2MU.loopPlace)(context.cwd,context.root(input));const plan=await(0,import_chunk_ENNKVSIP.planOf)(
-context,input,[]);const milestones=plan.milestones.length===0?[import_chunk_NOJHPQFO.planMilestone]:plan.milestones;const git=(0,import_chunk_WO5J2JAQ.openLoopGit)(
-place);const boundary="git"in git?(0,import_chunk_WO5J2JAQ.headOf)(git.git):null;const planned=(0,import_chunk_NOJHPQFO.withPlan)({...(0,import_chunk_NOJHPQFO.freshState)(
-goal),boundary},{...plan,milestones});if((0,import_chunk_JLKCH2MU.checkLoopFolder)(place)&&(0,import_chunk_NLGMMXDD.isThere)(place.state))throw taken(place.folder,
-(0,import_chunk_JLKCH2MU.loopCommand)(place,"status"));const state=await(0,import_chunk_JLKCH2MU.lockLoop)(place,()=>{if((0,import_chunk_JLKCH2MU.checkLoopFolder)(
-place)&&(0,import_chunk_NLGMMXDD.isThere)(place.state))throw taken(place.folder,(0,import_chunk_JLKCH2MU.loopCommand)(place,"status"));const sealed=(0,import_chunk_JLKCH2MU.
-sealState)(planned);(0,import_chunk_PGEWSQPR.createFolder)(place.folder);(0,import_chunk_PGEWSQPR.createFile)(import_node_path.default.join(place.folder,".gitat\
-tributes"),"* -text\n");(0,import_chunk_PGEWSQPR.createFile)(place.journal,(0,import_chunk_CNHR5XZA.journalHead)(goal));(0,import_chunk_PGEWSQPR.writeFile)(place.
-handoff,(0,import_chunk_2MKJRTVI.makeHandoff)(sealed,{risks:[],keyFiles:[],next:[]}));(0,import_chunk_JLKCH2MU.writeState)(place,sealed);if(!plan.hasUnseen)(0,import_chunk_O7KCUIFC.
-trust)(place,sealed);return sealed});const out=[`${place.folder}: ${state.milestones.length} milestone${state.milestones.length===1?"":"s"}, ${state.verify.length}\
- verify command${state.verify.length===1?"":"s"}`,...plan.hasUnseen?[`its commands came from a file; look at them with: ${(0,import_chunk_JLKCH2MU.loopCommand)(
-place,"trust")}`]:[],`next: ${(0,import_chunk_JLKCH2MU.loopCommand)(place,"start")}`,""].join("\n");return{code:import_chunk_6PFAPK5K.exitCodes.done,out,...input.
-has("json")?{json:{folder:place.folder,state}}:{}}}};function taken(folder,next){return new import_chunk_NVPF5LEY.FaultError("preflight",`cannot begin a loop: t\
-here is one in ${folder}`,next)}
+"node:path");function liveLoopJob(place,owner){for(const id of(0,import_chunk_447EROGN.listActive)(place.root.folder)){if(!/^(loop|gate)-/.test(id)||id===owner)
+continue;const{spec,state}=(0,import_chunk_OC3P7SNQ.inspect)(place.root.folder,id);const part=spec?.gate??spec?.loop;if(spec&&part&&!(0,import_chunk_OC3P7SNQ.isEnded)(
+state)&&part.folder===(0,import_chunk_S7M4UBSY.realPath)(place.worktree))return{kind:spec.kind,id}}return void 0}var gate={name:"loop gate",summary:"is this bou\
+ndary good? 2 GO, 0 finished, 3 NO-GO or a limit, 4 stop",form:"[options]",words:{min:0,max:0},options:{judge:{kind:"text",value:"FILE",help:"answers to the que\
+stions that need judgment (JSON, see notes)"},"judge-backend":{kind:"text",value:"NAME",help:"agent CLI that answers them first, restricted; its answer is data"},
+repair:{kind:"flag",help:"mend the loop files when they are all that is wrong; nothing else is touched"},timeout:{kind:"duration",value:"D",range:import_chunk_EBOOCFUF.
+limits.runTimeout,help:"hard limit of the gate (default 24h)"},...import_chunk_7A7PAC7A.launchOptions},notes:'Runs the verify commands of the loop (after loop t\
+rust), looks at the tree, the journal, the handoff and the jobs of the loop, and counts: the third NO-GO of an iteration stops the loop, as does the same failur\
+e in three iterations. It is a job: wait, observe, result and cancel work on it. --judge FILE: {"for": DIGEST, "answers": {"E1": {"holds": true, "why": "..."}}}\
+, with the digest that the gate prints.',examples:["loop gate","loop gate --json","loop gate --judge answers.json --repair"],async run(context,input){(0,import_chunk_6TT3G2IE.
+checkLaunchOptions)(input);const root=context.root(input);const place=(0,import_chunk_EBEODQ36.loopPlace)(context.cwd,root);if((0,import_chunk_EBEODQ36.checkLoopFolder)(
+place)&&(0,import_chunk_EBEODQ36.readLoop)(place).kind==="damaged")return damaged(input,place);(0,import_chunk_LGQKAP2U.requireTrust)(place,(0,import_chunk_EBEODQ36.
+requireLoop)(place));const words=(0,import_chunk_6TT3G2IE.launchWords)(input);requireAlone(place,words.owner);const judge=await judgeOf(context,input,place);const judgeBackend=input.
+text("judge-backend")??null;const launched=await(0,import_chunk_D5SDVZN3.launch)(root,{kind:"gate",verb:"gate",...words,cwd:(0,import_chunk_S7M4UBSY.realPath)(place.
+worktree),deadlineMs:input.durationOrDefault("timeout"),killGraceMs:import_chunk_EBOOCFUF.limits.runKillGrace.default,maxOutputBytes:import_chunk_EBOOCFUF.limits.
+maxOutput.default,firstOutputMs:null,stallMs:null,lineage:null,run:null,staff:null,gate:{folder:(0,import_chunk_S7M4UBSY.realPath)(place.worktree),judge,judge_backend:judgeBackend,
+repair:input.has("repair")},notify:await(0,import_chunk_6TT3G2IE.notifyOf)(context,input,null),admit:async()=>{requireAlone(place,words.owner);return{warnings:[]}}});
+if(input.has("id-only"))return(0,import_chunk_6TT3G2IE.tellLaunched)(context,input,root,launched,false);return follow(context,input,place,launched.id)}};async function damaged(input,place){
+const report=await(0,import_chunk_SVYUEDYR.evaluate)(place,{runCommands:false,environment:{}});const code=(0,import_chunk_YPYRPMO7.gateCode)(report);return input.
+has("json")?{code,json:{id:null,...report}}:{code,out:(0,import_chunk_YPYRPMO7.gateText)(report,"")}}function requireAlone(place,owner){const live=liveLoopJob(place,
+owner);if(live===void 0)return;const call=import_chunk_E4YAHXBS.nextCommands.wait(live.id,place.root.option);throw new import_chunk_NVPF5LEY.FaultError("busy",`\
+cannot ask the gate: ${live.kind} ${live.id} is at work on this loop`,call)}async function judgeOf(context,input,place){const file=input.text("judge");const backend=input.
+text("judge-backend");if(file!==void 0&&backend!==void 0)throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --judge and --judge-backend together");if(file===
+void 0&&backend===void 0)return null;const judgment=file===void 0?null:(0,import_chunk_J4W5AZ5J.readJudgment)(import_node_path.default.resolve(context.cwd,file));
+const asked=await(0,import_chunk_SVYUEDYR.evaluate)(place,{runCommands:false,environment:{}});const digest=(0,import_chunk_J4W5AZ5J.digestOf)(place,asked.questions);
+if(!judgment)return(await Promise.resolve().then(()=>load("./judge-call-WWZMRDTW.js"))).askJudge(place,backend??"",asked.questions,digest);if(judgment.for===digest)
+return{...judgment.answers};throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot take the judge's answers: they are for ${JSON.stringify(judgment.for.
+slice(0,40))}, the questions now are ${digest}`,`look at the questions with: ${(0,import_chunk_EBEODQ36.loopCommand)(place,"check","--json")}`)}async function follow(context,input,place,id){
+const{folder,option}=place.root;const patience=input.duration("wait-timeout")??Number.MAX_SAFE_INTEGER;const terms={kind:"wait",mode:"all",until:[],timeoutMs:patience,
+owner:input.text("owner"),tell:context.tell};await(0,import_chunk_DKJQRUMT.withRegistration)(folder,[id],terms,()=>(0,import_chunk_TUGUQTWU.waitForJobs)(folder,
+[id],{mode:"all",timeoutMs:patience,heartbeatMs:null,onHeartbeat:()=>void 0}));const{state}=(0,import_chunk_OC3P7SNQ.inspect)(folder,id);const report=state.gate??
+null;if(report){const digest=(0,import_chunk_J4W5AZ5J.digestOf)(place,report.questions);const code2=(0,import_chunk_YPYRPMO7.gateCode)(report);if(input.has("jso\
+n"))return{code:code2,json:{id,...report,judge_digest:digest}};return{code:code2,out:(0,import_chunk_YPYRPMO7.gateText)(report,digest),notes:[`gate ${id}`]}}const code=state.
+ended_at===null?import_chunk_6PFAPK5K.exitCodes.pending:state.state==="canceled"?import_chunk_6PFAPK5K.exitCodes.canceled:import_chunk_6PFAPK5K.exitCodes.unsuccessful;
+const again=import_chunk_E4YAHXBS.nextCommands.wait(id,option);return input.has("json")?{code,json:{id,verdict:null,state:state.state,error:state.error}}:{code,
+out:"",notes:[`gate ${id}: ${state.state}`,`collect: ${again}`]}}
 
 },
-"./loop-next-BACBNFA3.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{next:()=>next});module.exports=stdin_exports;var import_chunk_HD2UNNS5=load("./chunk-HD2UNNS5.js");var import_chunk_E6VVVC2B=load(
-"./chunk-E6VVVC2B.js");var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");var import_chunk_HZAV7NFI=load("./chunk-HZAV7NFI.js");var import_chunk_2MKJRTVI=load(
-"./chunk-2MKJRTVI.js");var import_chunk_WO5J2JAQ=load("./chunk-WO5J2JAQ.js");var import_chunk_JLKCH2MU=load("./chunk-JLKCH2MU.js");var import_chunk_LTTE43GU=load(
+"./loop-init-H55NE2MW.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{init:()=>init});module.exports=stdin_exports;var import_chunk_NC5OCBLV=load("./chunk-NC5OCBLV.js");var import_chunk_7A7PAC7A=load(
+"./chunk-7A7PAC7A.js");var import_chunk_GUWCL2QB=load("./chunk-GUWCL2QB.js");var import_chunk_LGQKAP2U=load("./chunk-LGQKAP2U.js");var import_chunk_6V6SZQWQ=load(
+"./chunk-6V6SZQWQ.js");var import_chunk_CNHR5XZA=load("./chunk-CNHR5XZA.js");var import_chunk_CJL3V3Y4=load("./chunk-CJL3V3Y4.js");var import_chunk_EBEODQ36=load(
+"./chunk-EBEODQ36.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_IUDMGIPH=load("./chunk-IUDMGIPH.js");var import_chunk_FSRL2ASG=load(
+"./chunk-FSRL2ASG.js");var import_chunk_7RHLLXM5=load("./chunk-7RHLLXM5.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load(
+"./chunk-GEPPUING.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load(
+"./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_SBGDAVSA=load(
+"./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load("./chunk-PDZYO7X2.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load(
+"./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load(
+"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var import_node_path=builtin("node:path");var init={name:"loop init",summary:"begin\
+ a loop: goal, milestones, verify commands",form:"GOAL [options]",words:{min:1,max:1},options:import_chunk_NC5OCBLV.planOptions,notes:"Makes .loop/state.json, j\
+ournal.md and handoff.md at the root of the worktree; commit them. Only this program writes them. Without a milestone the first one is to write the plan (loop p\
+lan).",examples:['loop init "port it" --milestone "p1: numbers" --verify "npm t"','loop init "port it" --plan plan.json'],async run(context,input){const goal=input.
+words[0].trim();if(goal==="")throw(0,import_chunk_NVPF5LEY.usageError)("cannot begin a loop with an empty goal: say what is to be true at its end");const place=(0,
+import_chunk_EBEODQ36.loopPlace)(context.cwd,context.root(input));const plan=await(0,import_chunk_NC5OCBLV.planOf)(context,input,[]);const milestones=plan.milestones.
+length===0?[import_chunk_GUWCL2QB.planMilestone]:plan.milestones;const git=(0,import_chunk_CJL3V3Y4.openLoopGit)(place);const boundary="git"in git?(0,import_chunk_CJL3V3Y4.
+headOf)(git.git):null;const planned=(0,import_chunk_GUWCL2QB.withPlan)({...(0,import_chunk_GUWCL2QB.freshState)(goal),boundary},{...plan,milestones});if((0,import_chunk_EBEODQ36.
+checkLoopFolder)(place)&&(0,import_chunk_S7M4UBSY.exists)(place.state))throw taken(place.folder,(0,import_chunk_EBEODQ36.loopCommand)(place,"status"));const state=await(0,
+import_chunk_EBEODQ36.lockLoop)(place,()=>{if((0,import_chunk_EBEODQ36.checkLoopFolder)(place)&&(0,import_chunk_S7M4UBSY.exists)(place.state))throw taken(place.
+folder,(0,import_chunk_EBEODQ36.loopCommand)(place,"status"));const sealed=(0,import_chunk_EBEODQ36.sealState)(planned);(0,import_chunk_PGEWSQPR.createFolder)(place.
+folder);(0,import_chunk_PGEWSQPR.createFile)(import_node_path.default.join(place.folder,".gitattributes"),"* -text\n");(0,import_chunk_PGEWSQPR.createFile)(place.
+journal,(0,import_chunk_CNHR5XZA.journalHead)(goal));(0,import_chunk_PGEWSQPR.writeFile)(place.handoff,(0,import_chunk_6V6SZQWQ.makeHandoff)(sealed,{risks:[],keyFiles:[],
+next:[]}));(0,import_chunk_EBEODQ36.writeState)(place,sealed);if(!plan.hasUnseen)(0,import_chunk_LGQKAP2U.trust)(place,sealed);return sealed});const out=[`${place.
+folder}: ${state.milestones.length} milestone${state.milestones.length===1?"":"s"}, ${state.verify.length} verify command${state.verify.length===1?"":"s"}`,...plan.
+hasUnseen?[`its commands came from a file; look at them with: ${(0,import_chunk_EBEODQ36.loopCommand)(place,"trust")}`]:[],`next: ${(0,import_chunk_EBEODQ36.loopCommand)(
+place,"start")}`,""].join("\n");return{code:import_chunk_6PFAPK5K.exitCodes.done,out,...input.has("json")?{json:{folder:place.folder,state}}:{}}}};function taken(folder,next){
+return new import_chunk_NVPF5LEY.FaultError("preflight",`cannot begin a loop: there is one in ${folder}`,next)}
+
+},
+"./loop-next-J54QDL3S.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{next:()=>next});module.exports=stdin_exports;var import_chunk_H5LKXUYU=load("./chunk-H5LKXUYU.js");var import_chunk_35LWWL4O=load(
+"./chunk-35LWWL4O.js");var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");var import_chunk_I6HCN2BJ=load("./chunk-I6HCN2BJ.js");var import_chunk_6V6SZQWQ=load(
+"./chunk-6V6SZQWQ.js");var import_chunk_CJL3V3Y4=load("./chunk-CJL3V3Y4.js");var import_chunk_EBEODQ36=load("./chunk-EBEODQ36.js");var import_chunk_LTTE43GU=load(
 "./chunk-LTTE43GU.js");var import_chunk_IUDMGIPH=load("./chunk-IUDMGIPH.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_7RHLLXM5=load(
 "./chunk-7RHLLXM5.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_V3DXEM5O=load(
 "./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_L7CMPXNA=load(
@@ -7457,26 +7449,26 @@ here is one in ${folder}`,next)}
 "./chunk-JSBRDJBE.js");var next={name:"loop next",summary:"the next milestone; --prompt prints the whole brief for it",form:"[--prompt] [options]",words:{min:0,
 max:0},options:{prompt:{kind:"flag",help:"the brief: acceptance, order of work, suite, rules"},...import_chunk_7A7PAC7A.common},notes:"Hand the brief to a staff\
  job with --stdin, and name its milestone: implement --milestone ID --stdin.",examples:["loop next","loop next --prompt | job-companion implement --stdin"],async run(context,input){
-const place=(0,import_chunk_JLKCH2MU.loopPlace)(context.cwd,context.root(input));const state=(0,import_chunk_JLKCH2MU.requireLoop)(place);const milestone=(0,import_chunk_JLKCH2MU.
+const place=(0,import_chunk_EBEODQ36.loopPlace)(context.cwd,context.root(input));const state=(0,import_chunk_EBEODQ36.requireLoop)(place);const milestone=(0,import_chunk_EBEODQ36.
 nextMilestone)(state)??null;const json={milestone,iteration:state.iteration,stopped:state.stopped};if(!milestone)return{code:import_chunk_6PFAPK5K.exitCodes.done,
-out:`${(0,import_chunk_HD2UNNS5.goOn)(place,state)}
-`,...input.has("json")?{json}:{}};const brief=(0,import_chunk_HZAV7NFI.milestoneBrief)(state,milestone,{commits:"checkpoint"});if(input.has("prompt"))return{code:import_chunk_6PFAPK5K.
+out:`${(0,import_chunk_H5LKXUYU.goOn)(place,state)}
+`,...input.has("json")?{json}:{}};const brief=(0,import_chunk_I6HCN2BJ.milestoneBrief)(state,milestone,{commits:"checkpoint"});if(input.has("prompt"))return{code:import_chunk_6PFAPK5K.
 exitCodes.done,out:brief,...input.has("json")?{json:{...json,prompt:brief}}:{}};const lines=[`${milestone.id} (${milestone.status}): ${(0,import_chunk_FSRL2ASG.
-oneLine)(milestone.title)}`,...(0,import_chunk_2MKJRTVI.acceptanceOf)(milestone).map(line=>`  - ${line}`),(0,import_chunk_HD2UNNS5.goOn)(place,state)];return{code:import_chunk_6PFAPK5K.
+oneLine)(milestone.title)}`,...(0,import_chunk_6V6SZQWQ.acceptanceOf)(milestone).map(line=>`  - ${line}`),(0,import_chunk_H5LKXUYU.goOn)(place,state)];return{code:import_chunk_6PFAPK5K.
 exitCodes.done,out:`${lines.join("\n")}
 `,...input.has("json")?{json}:{}}}};
 
 },
-"./loop-pace-CMSTKTX2.js": function (module, exports) {
+"./loop-pace-24PEA4VH.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{pace:()=>pace2});module.exports=stdin_exports;var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");var import_chunk_CNHR5XZA=load(
-"./chunk-CNHR5XZA.js");var import_chunk_JLKCH2MU=load("./chunk-JLKCH2MU.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_IUDMGIPH=load(
+"./chunk-CNHR5XZA.js");var import_chunk_EBEODQ36=load("./chunk-EBEODQ36.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_IUDMGIPH=load(
 "./chunk-IUDMGIPH.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_LXK2ZILE=load(
 "./chunk-LXK2ZILE.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load(
 "./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_SBGDAVSA=load(
 "./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load("./chunk-PDZYO7X2.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load(
 "./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var waitingOn=["external","minutes5","long","tracked","human","none"];var{pace}=import_chunk_JLKCH2MU.
+"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var waitingOn=["external","minutes5","long","tracked","human","none"];var{pace}=import_chunk_EBEODQ36.
 loopLimits;var table={external:{seconds:pace.external[1],range:[...pace.external],reason:"CI, a deploy or a queue: within a prompt cache of five minutes"},minutes5:{
 seconds:pace.minutes5,range:[pace.minutes5,pace.minutes5],reason:"about five minutes: 270 s, never 300, so that the cache is still warm"},long:{seconds:pace.long[0],
 range:[...pace.long],reason:"tens of minutes or a heartbeat: the cache is cold anyway"},tracked:{seconds:pace.tracked,range:[pace.tracked,pace.most],reason:"a j\
@@ -7491,18 +7483,18 @@ r; outside 60 to 1800 it needs --reason"},reason:{kind:"text",value:"TEXT",help:
 0 s, long 1200 to 1800 s, tracked 1200 s or more, human 1800 s, none 1200 s.",examples:["loop pace --waiting-on external",'loop pace --waiting-on none --seconds\
  3600 --reason "night"'],async run(context,input){const what=input.text("waiting-on");if(what===void 0)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot pace wi\
 thout --waiting-on; it is one of ${waitingOn.join(", ")}`);const{seconds,range,reason}=paceFor(what,input.count("seconds"),input.text("reason"));const json={waiting_on:what,
-seconds,range,reason:(0,import_chunk_LXK2ZILE.plainText)(reason)};const isOutside=seconds<import_chunk_JLKCH2MU.loopLimits.pace.least||seconds>import_chunk_JLKCH2MU.
-loopLimits.pace.most;if(isOutside)await note((0,import_chunk_JLKCH2MU.loopPlace)(context.cwd,context.root(input)),`pause of ${seconds} s (${what}): ${json.reason}`);
+seconds,range,reason:(0,import_chunk_LXK2ZILE.plainText)(reason)};const isOutside=seconds<import_chunk_EBEODQ36.loopLimits.pace.least||seconds>import_chunk_EBEODQ36.
+loopLimits.pace.most;if(isOutside)await note((0,import_chunk_EBEODQ36.loopPlace)(context.cwd,context.root(input)),`pause of ${seconds} s (${what}): ${json.reason}`);
 return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${seconds}
-`,notes:[json.reason],...input.has("json")?{json}:{}}}};async function note(place,text){const read=(0,import_chunk_JLKCH2MU.readLoop)(place);if(read.kind!=="ok"||
-read.isEdited)return;const parts={did:[text],verified:[],deficiencies:[],next:[]};await(0,import_chunk_JLKCH2MU.lockLoop)(place,()=>(0,import_chunk_CNHR5XZA.appendEntry)(
+`,notes:[json.reason],...input.has("json")?{json}:{}}}};async function note(place,text){const read=(0,import_chunk_EBEODQ36.readLoop)(place);if(read.kind!=="ok"||
+read.isEdited)return;const parts={did:[text],verified:[],deficiencies:[],next:[]};await(0,import_chunk_EBEODQ36.lockLoop)(place,()=>(0,import_chunk_CNHR5XZA.appendEntry)(
 place.journal,(0,import_chunk_CNHR5XZA.entryText)(read.state.iteration,(0,import_chunk_CL3BCQKO.isoNow)(),parts,"pause")))}
 
 },
-"./loop-plan-MGQPKV5M.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{plan:()=>plan});module.exports=stdin_exports;var import_chunk_ENNKVSIP=load("./chunk-ENNKVSIP.js");var import_chunk_7A7PAC7A=load(
-"./chunk-7A7PAC7A.js");var import_chunk_NOJHPQFO=load("./chunk-NOJHPQFO.js");var import_chunk_O7KCUIFC=load("./chunk-O7KCUIFC.js");var import_chunk_QPB47DWZ=load(
-"./chunk-QPB47DWZ.js");var import_chunk_2MKJRTVI=load("./chunk-2MKJRTVI.js");var import_chunk_JLKCH2MU=load("./chunk-JLKCH2MU.js");var import_chunk_LTTE43GU=load(
+"./loop-plan-6P4776AW.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{plan:()=>plan});module.exports=stdin_exports;var import_chunk_NC5OCBLV=load("./chunk-NC5OCBLV.js");var import_chunk_7A7PAC7A=load(
+"./chunk-7A7PAC7A.js");var import_chunk_GUWCL2QB=load("./chunk-GUWCL2QB.js");var import_chunk_LGQKAP2U=load("./chunk-LGQKAP2U.js");var import_chunk_KENR2QL6=load(
+"./chunk-KENR2QL6.js");var import_chunk_6V6SZQWQ=load("./chunk-6V6SZQWQ.js");var import_chunk_EBEODQ36=load("./chunk-EBEODQ36.js");var import_chunk_LTTE43GU=load(
 "./chunk-LTTE43GU.js");var import_chunk_IUDMGIPH=load("./chunk-IUDMGIPH.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_G4YWOPCR=load(
 "./chunk-G4YWOPCR.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load(
@@ -7510,56 +7502,56 @@ place.journal,(0,import_chunk_CNHR5XZA.entryText)(read.state.iteration,(0,import
 "./chunk-CL3BCQKO.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load("./chunk-PDZYO7X2.js");var import_chunk_RWPWOFIF=load(
 "./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
 "./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var plan={name:"loop plan",summary:"\
-add, change or drop milestones; verify commands, stop conditions, budget",form:"[options]",words:{min:0,max:0},options:{...import_chunk_ENNKVSIP.planOptions,drop:{
+add, change or drop milestones; verify commands, stop conditions, budget",form:"[options]",words:{min:0,max:0},options:{...import_chunk_NC5OCBLV.planOptions,drop:{
 kind:"list",value:"ID",help:"take a pending milestone out"}},notes:"Done milestones and the current one stay as they are. A raised budget takes back a stop by b\
 udget. Commands given here are trusted; those that stand there are not by that.",examples:['loop plan --milestone "p2: read strings"','loop plan --acceptance "p\
-2: test/strings passes"',"loop plan --max-iterations 40"],async run(context,input){const place=(0,import_chunk_JLKCH2MU.loopPlace)(context.cwd,context.root(input));
-const known=(0,import_chunk_JLKCH2MU.requireLoop)(place);if(input.given().every(([option])=>["state-dir","json","verify-timeout"].includes(option)))throw(0,import_chunk_NVPF5LEY.
-usageError)("cannot change the plan: nothing was given",(0,import_chunk_JLKCH2MU.loopCommand)(place,"plan","--help"));const given=await(0,import_chunk_ENNKVSIP.
-planOf)(context,input,known.milestones);const state=await(0,import_chunk_JLKCH2MU.changeLoop)(place,old=>{const next=(0,import_chunk_NOJHPQFO.withPlan)(old,given);
+2: test/strings passes"',"loop plan --max-iterations 40"],async run(context,input){const place=(0,import_chunk_EBEODQ36.loopPlace)(context.cwd,context.root(input));
+const known=(0,import_chunk_EBEODQ36.requireLoop)(place);if(input.given().every(([option])=>["state-dir","json","verify-timeout"].includes(option)))throw(0,import_chunk_NVPF5LEY.
+usageError)("cannot change the plan: nothing was given",(0,import_chunk_EBEODQ36.loopCommand)(place,"plan","--help"));const given=await(0,import_chunk_NC5OCBLV.
+planOf)(context,input,known.milestones);const state=await(0,import_chunk_EBEODQ36.changeLoop)(place,old=>{const next=(0,import_chunk_GUWCL2QB.withPlan)(old,given);
 const onlyOurs=(given.verify!==null||old.verify.length===0)&&(given.stopConditions!==null||!old.stop_conditions.some(text=>text.startsWith("cmd:")));if(!given.hasUnseen&&
-((0,import_chunk_O7KCUIFC.isTrusted)(place,old)||onlyOurs))(0,import_chunk_O7KCUIFC.trust)(place,next);return next});await(0,import_chunk_QPB47DWZ.rewriteHandoff)(
+((0,import_chunk_LGQKAP2U.isTrusted)(place,old)||onlyOurs))(0,import_chunk_LGQKAP2U.trust)(place,next);return next});await(0,import_chunk_KENR2QL6.rewriteHandoff)(
 place);const left=state.milestones.filter(({status})=>status!=="done").length;return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${state.milestones.length} m\
 ilestones, ${left} left; ${state.verify.length} verify commands, ${state.stop_conditions.length} stop conditions
 `,...input.has("json")?{json:{state}}:{}}}};
 
 },
-"./loop-resume-72FZCDYH.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{resume:()=>resume});module.exports=stdin_exports;var import_chunk_7SXKR4EY=load("./chunk-7SXKR4EY.js");var import_chunk_HD2UNNS5=load(
-"./chunk-HD2UNNS5.js");var import_chunk_E6VVVC2B=load("./chunk-E6VVVC2B.js");var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");var import_chunk_YPYRPMO7=load(
-"./chunk-YPYRPMO7.js");var import_chunk_DJN5NI37=load("./chunk-DJN5NI37.js");var import_chunk_B772X2PJ=load("./chunk-B772X2PJ.js");var import_chunk_NOJHPQFO=load(
-"./chunk-NOJHPQFO.js");var import_chunk_O7KCUIFC=load("./chunk-O7KCUIFC.js");var import_chunk_RSZJMY3Q=load("./chunk-RSZJMY3Q.js");var import_chunk_QPB47DWZ=load(
-"./chunk-QPB47DWZ.js");var import_chunk_2MKJRTVI=load("./chunk-2MKJRTVI.js");var import_chunk_NLGMMXDD=load("./chunk-NLGMMXDD.js");var import_chunk_CNHR5XZA=load(
-"./chunk-CNHR5XZA.js");var import_chunk_WO5J2JAQ=load("./chunk-WO5J2JAQ.js");var import_chunk_JLKCH2MU=load("./chunk-JLKCH2MU.js");var import_chunk_LTTE43GU=load(
-"./chunk-LTTE43GU.js");var import_chunk_IUDMGIPH=load("./chunk-IUDMGIPH.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_7RHLLXM5=load(
-"./chunk-7RHLLXM5.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_NBJZFTDI=load("./chunk-NBJZFTDI.js");var import_chunk_7LUFXQWN=load(
-"./chunk-7LUFXQWN.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load(
-"./chunk-6PFAPK5K.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_OC3P7SNQ=load(
-"./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_L7CMPXNA=load(
-"./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load(
-"./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_SBGDAVSA=load(
-"./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load("./chunk-PDZYO7X2.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load(
-"./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var resume={name:"loop resume",summary:"the pack for a fresh reader: handoff, state\
-, journal, check; at most 200 lines",form:"[options]",words:{min:0,max:0},options:import_chunk_7A7PAC7A.common,notes:"Ends with the code of loop check: 0 go on \
-with the next milestone, 3 mend the loop files first and begin nothing.",examples:["loop resume"],async run(context,input){const place=(0,import_chunk_JLKCH2MU.
-loopPlace)(context.cwd,context.root(input));if(!(0,import_chunk_JLKCH2MU.checkLoopFolder)(place))(0,import_chunk_JLKCH2MU.requireLoop)(place);const read=(0,import_chunk_JLKCH2MU.
-readLoop)(place);const state=read.kind==="ok"?read.state:null;const report=await(0,import_chunk_DJN5NI37.evaluate)(place,{runCommands:false,environment:{}});const holds=report.
-failed_checks.length===0;const digest=(0,import_chunk_B772X2PJ.digestOf)(place,report.questions);const lines=["-- handoff",...(0,import_chunk_7SXKR4EY.handoffLines)(
-place,70),"","-- state",...state?(0,import_chunk_7SXKR4EY.stateLines)(state):["state.json cannot be read"],"","-- journal",...(0,import_chunk_7SXKR4EY.entryLines)(
-place,40),"","-- check",...(0,import_chunk_7SXKR4EY.bounded)((0,import_chunk_YPYRPMO7.gateText)(report,digest).trimEnd().split("\n"),55),"",...(0,import_chunk_HD2UNNS5.
-lastWords)(place,state,holds)];return{code:holds?import_chunk_6PFAPK5K.exitCodes.done:import_chunk_6PFAPK5K.exitCodes.unsuccessful,out:`${(0,import_chunk_7SXKR4EY.
-bounded)(lines,import_chunk_JLKCH2MU.loopLimits.resumeLines).join("\n")}
+"./loop-resume-T6ECPG4O.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{resume:()=>resume});module.exports=stdin_exports;var import_chunk_YKTMG46K=load("./chunk-YKTMG46K.js");var import_chunk_H5LKXUYU=load(
+"./chunk-H5LKXUYU.js");var import_chunk_35LWWL4O=load("./chunk-35LWWL4O.js");var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");var import_chunk_YPYRPMO7=load(
+"./chunk-YPYRPMO7.js");var import_chunk_SVYUEDYR=load("./chunk-SVYUEDYR.js");var import_chunk_J4W5AZ5J=load("./chunk-J4W5AZ5J.js");var import_chunk_GUWCL2QB=load(
+"./chunk-GUWCL2QB.js");var import_chunk_LGQKAP2U=load("./chunk-LGQKAP2U.js");var import_chunk_RSZJMY3Q=load("./chunk-RSZJMY3Q.js");var import_chunk_KENR2QL6=load(
+"./chunk-KENR2QL6.js");var import_chunk_6V6SZQWQ=load("./chunk-6V6SZQWQ.js");var import_chunk_CNHR5XZA=load("./chunk-CNHR5XZA.js");var import_chunk_CJL3V3Y4=load(
+"./chunk-CJL3V3Y4.js");var import_chunk_EBEODQ36=load("./chunk-EBEODQ36.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_IUDMGIPH=load(
+"./chunk-IUDMGIPH.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_7RHLLXM5=load("./chunk-7RHLLXM5.js");var import_chunk_G4YWOPCR=load(
+"./chunk-G4YWOPCR.js");var import_chunk_NBJZFTDI=load("./chunk-NBJZFTDI.js");var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_447EROGN=load(
+"./chunk-447EROGN.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load(
+"./chunk-5AMCSYZA.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load(
+"./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load(
+"./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load(
+"./chunk-PDZYO7X2.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load(
+"./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
+"./chunk-JSBRDJBE.js");var resume={name:"loop resume",summary:"the pack for a fresh reader: handoff, state, journal, check; at most 200 lines",form:"[options]",
+words:{min:0,max:0},options:import_chunk_7A7PAC7A.common,notes:"Ends with the code of loop check: 0 go on with the next milestone, 3 mend the loop files first a\
+nd begin nothing.",examples:["loop resume"],async run(context,input){const place=(0,import_chunk_EBEODQ36.loopPlace)(context.cwd,context.root(input));if(!(0,import_chunk_EBEODQ36.
+checkLoopFolder)(place))(0,import_chunk_EBEODQ36.requireLoop)(place);const read=(0,import_chunk_EBEODQ36.readLoop)(place);const state=read.kind==="ok"?read.state:
+null;const report=await(0,import_chunk_SVYUEDYR.evaluate)(place,{runCommands:false,environment:{}});const holds=report.failed_checks.length===0;const digest=(0,
+import_chunk_J4W5AZ5J.digestOf)(place,report.questions);const lines=["-- handoff",...(0,import_chunk_YKTMG46K.handoffLines)(place,70),"","-- state",...state?(0,
+import_chunk_YKTMG46K.stateLines)(state):["state.json cannot be read"],"","-- journal",...(0,import_chunk_YKTMG46K.entryLines)(place,40),"","-- check",...(0,import_chunk_YKTMG46K.
+bounded)((0,import_chunk_YPYRPMO7.gateText)(report,digest).trimEnd().split("\n"),55),"",...(0,import_chunk_H5LKXUYU.lastWords)(place,state,holds)];return{code:holds?
+import_chunk_6PFAPK5K.exitCodes.done:import_chunk_6PFAPK5K.exitCodes.unsuccessful,out:`${(0,import_chunk_YKTMG46K.bounded)(lines,import_chunk_EBEODQ36.loopLimits.
+resumeLines).join("\n")}
 `,...input.has("json")?{json:{state,holds,...report,judge_digest:digest}}:{}}}};
 
 },
-"./loop-run-TGKIA4IA.js": function (module, exports) {
+"./loop-run-AQQ5UX5O.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{run:()=>run});module.exports=stdin_exports;var import_chunk_5JWNE26B=load("./chunk-5JWNE26B.js");var import_chunk_AZ4JBGG4=load(
-"./chunk-AZ4JBGG4.js");var import_chunk_2UFU4IRL=load("./chunk-2UFU4IRL.js");var import_chunk_NASQND3U=load("./chunk-NASQND3U.js");var import_chunk_D5SDVZN3=load(
+"./chunk-AZ4JBGG4.js");var import_chunk_5A6Z5Z3J=load("./chunk-5A6Z5Z3J.js");var import_chunk_6TT3G2IE=load("./chunk-6TT3G2IE.js");var import_chunk_D5SDVZN3=load(
 "./chunk-D5SDVZN3.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_7A7PAC7A=load(
 "./chunk-7A7PAC7A.js");var import_chunk_TNLY6VRI=load("./chunk-TNLY6VRI.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_35CMASYX=load(
-"./chunk-35CMASYX.js");var import_chunk_O7KCUIFC=load("./chunk-O7KCUIFC.js");var import_chunk_WO5J2JAQ=load("./chunk-WO5J2JAQ.js");var import_chunk_JLKCH2MU=load(
-"./chunk-JLKCH2MU.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_IUDMGIPH=load("./chunk-IUDMGIPH.js");var import_chunk_A3Y43YSR=load(
+"./chunk-35CMASYX.js");var import_chunk_LGQKAP2U=load("./chunk-LGQKAP2U.js");var import_chunk_CJL3V3Y4=load("./chunk-CJL3V3Y4.js");var import_chunk_EBEODQ36=load(
+"./chunk-EBEODQ36.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_IUDMGIPH=load("./chunk-IUDMGIPH.js");var import_chunk_A3Y43YSR=load(
 "./chunk-A3Y43YSR.js");var import_chunk_FIPOTEWL=load("./chunk-FIPOTEWL.js");var import_chunk_GAHUBHR4=load("./chunk-GAHUBHR4.js");var import_chunk_WDFY7HZW=load(
 "./chunk-WDFY7HZW.js");var import_chunk_7RHLLXM5=load("./chunk-7RHLLXM5.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_E4YAHXBS=load(
 "./chunk-E4YAHXBS.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_ZZ53MBOS=load("./chunk-ZZ53MBOS.js");var import_chunk_I7NHB3MV=load(
@@ -7572,7 +7564,7 @@ bounded)(lines,import_chunk_JLKCH2MU.loopLimits.resumeLines).join("\n")}
 "./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");var run={name:"loop run",summary:"work through the milestones unattended, as one job",form:"[options]",words:{min:0,max:0},options:{backend:import_chunk_7A7PAC7A.
 staffOptions.backend,model:import_chunk_7A7PAC7A.staffOptions.model,profile:import_chunk_7A7PAC7A.staffOptions.profile,"judge-backend":{kind:"text",value:"NAME",
-help:"agent CLI that answers the questions of the gate, restricted (default: that of --backend)"},"max-iterations":{kind:"count",value:"N",range:import_chunk_JLKCH2MU.
+help:"agent CLI that answers the questions of the gate, restricted (default: that of --backend)"},"max-iterations":{kind:"count",value:"N",range:import_chunk_EBEODQ36.
 loopLimits.iterationsMax,help:"at most so many iterations in this run, beside the budget of the loop"},every:{kind:"duration",value:"D",range:import_chunk_EBOOCFUF.
 limits.watchFor,help:"begin an iteration at most this often (default: go on at once)"},"staff-timeout":{kind:"duration",value:"D",range:import_chunk_EBOOCFUF.limits.
 staffTimeout,help:"hard limit of each staff job (default 60m, at most 120m)"},timeout:{kind:"duration",value:"D",range:import_chunk_EBOOCFUF.limits.runTimeout,help:"\
@@ -7580,25 +7572,25 @@ hard limit of the whole, counted from launch (default 24h, at most 30d)"},once:{
 notes:"For each milestone: a staff job, the verify commands, at most two rounds of mending, a checkpoint (one commit), the gate. It ends by itself: done when al\
 l milestones are done, failed with the code of the gate, canceled by cancel, by loop stop or by a declared condition.\nWhen its worker is killed, the next wait g\
 oes on at the same step. Before GO each question of the gate needs an answer: an agent gives it.",examples:["loop run --backend codex","loop run --once --wait",
-"loop run --max-iterations 10 --every 30m"],async run(context,input){const root=context.root(input);const place=(0,import_chunk_JLKCH2MU.loopPlace)(context.cwd,
-root);const words=(0,import_chunk_2UFU4IRL.onceWords)("loop run",input,place.worktree,null);const repeated=await(0,import_chunk_2UFU4IRL.repeatedLaunch)(context,
+"loop run --max-iterations 10 --every 30m"],async run(context,input){const root=context.root(input);const place=(0,import_chunk_EBEODQ36.loopPlace)(context.cwd,
+root);const words=(0,import_chunk_5A6Z5Z3J.onceWords)("loop run",input,place.worktree,null);const repeated=await(0,import_chunk_5A6Z5Z3J.repeatedLaunch)(context,
 input,words,false);if(repeated)return repeated;const state=requireReady(place);const judge=requireBackends(input,root,place);requireTidy(place,state);await(0,import_chunk_A3Y43YSR.
-settleLost)(root.folder);const request={kind:"loop",verb:"loop",...(0,import_chunk_NASQND3U.launchWords)(input),cwd:(0,import_chunk_S7M4UBSY.realPath)(place.worktree),
+settleLost)(root.folder);const request={kind:"loop",verb:"loop",...(0,import_chunk_6TT3G2IE.launchWords)(input),cwd:(0,import_chunk_S7M4UBSY.realPath)(place.worktree),
 deadlineMs:input.durationOrDefault("timeout"),killGraceMs:import_chunk_EBOOCFUF.limits.staffKillGrace.default,maxOutputBytes:import_chunk_EBOOCFUF.limits.maxOutput.
 default,firstOutputMs:null,stallMs:null,lineage:null,run:null,staff:null,loop:partOf(input,place,judge),words,admit:async()=>{requireAlone(root,place);return{warnings:[]}}};
-return(0,import_chunk_NASQND3U.launchAndTell)(context,input,request)}};function partOf(input,place,judge){const backend=input.text("backend")??null;return{folder:(0,
+return(0,import_chunk_6TT3G2IE.launchAndTell)(context,input,request)}};function partOf(input,place,judge){const backend=input.text("backend")??null;return{folder:(0,
 import_chunk_S7M4UBSY.realPath)(place.worktree),backend,model:input.text("model")??null,profile:input.text("profile")??null,judge_backend:judge,max_iterations:input.
 count("max-iterations")??null,every_ms:input.duration("every")??null,once:input.has("once"),staff_ms:input.durationOrDefault("staff-timeout")}}function requireReady(place){
-const state=(0,import_chunk_JLKCH2MU.requireLoop)(place);const read=(0,import_chunk_JLKCH2MU.readLoop)(place);if(read.kind==="ok"&&read.isEdited)throw(0,import_chunk_JLKCH2MU.
+const state=(0,import_chunk_EBEODQ36.requireLoop)(place);const read=(0,import_chunk_EBEODQ36.readLoop)(place);if(read.kind==="ok"&&read.isEdited)throw(0,import_chunk_EBEODQ36.
 editedFault)(place);if(state.stopped&&state.stopped.reason!=="finished")throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot run the loop: it is stopp\
-ed (${state.stopped.reason})`,`take the stop back with: ${(0,import_chunk_JLKCH2MU.loopCommand)(place,"stop","--clear")}`);if(state.verify.length===0)throw new import_chunk_NVPF5LEY.
-FaultError("preflight","cannot run the loop unattended: it has no verify command, so nothing would prove that a milestone is done",(0,import_chunk_JLKCH2MU.loopCommand)(
-place,"plan",'--verify "COMMAND"'));(0,import_chunk_O7KCUIFC.requireTrust)(place,state);return state}function requireBackends(input,root,place){const words={stateRoot:root.
+ed (${state.stopped.reason})`,`take the stop back with: ${(0,import_chunk_EBEODQ36.loopCommand)(place,"stop","--clear")}`);if(state.verify.length===0)throw new import_chunk_NVPF5LEY.
+FaultError("preflight","cannot run the loop unattended: it has no verify command, so nothing would prove that a milestone is done",(0,import_chunk_EBEODQ36.loopCommand)(
+place,"plan",'--verify "COMMAND"'));(0,import_chunk_LGQKAP2U.requireTrust)(place,state);return state}function requireBackends(input,root,place){const words={stateRoot:root.
 folder,resume:null,cwd:place.worktree};const staff=(0,import_chunk_5JWNE26B.makeStaffPart)({...words,mode:"implement",backend:input.text("backend"),model:input.
 text("model")??null,profile:input.text("profile"),prompt:"a milestone"});const judge=input.text("judge-backend")??staff.custom?.name??staff.backend;const isOwn=!(0,
 import_chunk_FIPOTEWL.findBackend)(judge);(0,import_chunk_5JWNE26B.makeStaffPart)({...words,mode:"ask",backend:judge,model:null,profile:isOwn?"standard":"restri\
-cted",prompt:"questions"});return judge}function requireTidy(place,state){if(state.current)return;const opened=(0,import_chunk_WO5J2JAQ.openLoopGit)(place);if(!("\
-git"in opened))return;const changed=(0,import_chunk_WO5J2JAQ.uncommitted)(place,opened.git);if("reason"in changed||changed.files.length===0)return;const more=changed.
+cted",prompt:"questions"});return judge}function requireTidy(place,state){if(state.current)return;const opened=(0,import_chunk_CJL3V3Y4.openLoopGit)(place);if(!("\
+git"in opened))return;const changed=(0,import_chunk_CJL3V3Y4.uncommitted)(place,opened.git);if("reason"in changed||changed.files.length===0)return;const more=changed.
 files.length>3?` and ${changed.files.length-3} more`:"";throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot run the loop in a worktree with changes t\
 hat are not committed (${changed.files.slice(0,3).join(", ")}${more}): they would become part of the first milestone`,"commit them, or take them away (git stash\
 )")}function requireAlone(root,place){const folder=(0,import_chunk_S7M4UBSY.realPath)(place.worktree);for(const id of(0,import_chunk_447EROGN.listActive)(root.folder)){
@@ -7607,9 +7599,9 @@ isOver)(root.folder,id))continue;throw new import_chunk_NVPF5LEY.FaultError("bus
 import_chunk_E4YAHXBS.nextCommands.waitOn(id,spec.value,root.option))}}
 
 },
-"./loop-start-HMKACA3L.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{start:()=>start});module.exports=stdin_exports;var import_chunk_E6VVVC2B=load("./chunk-E6VVVC2B.js");var import_chunk_7A7PAC7A=load(
-"./chunk-7A7PAC7A.js");var import_chunk_WO5J2JAQ=load("./chunk-WO5J2JAQ.js");var import_chunk_JLKCH2MU=load("./chunk-JLKCH2MU.js");var import_chunk_LTTE43GU=load(
+"./loop-start-2MDVCPSM.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{start:()=>start});module.exports=stdin_exports;var import_chunk_35LWWL4O=load("./chunk-35LWWL4O.js");var import_chunk_7A7PAC7A=load(
+"./chunk-7A7PAC7A.js");var import_chunk_CJL3V3Y4=load("./chunk-CJL3V3Y4.js");var import_chunk_EBEODQ36=load("./chunk-EBEODQ36.js");var import_chunk_LTTE43GU=load(
 "./chunk-LTTE43GU.js");var import_chunk_IUDMGIPH=load("./chunk-IUDMGIPH.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_7RHLLXM5=load(
 "./chunk-7RHLLXM5.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_V3DXEM5O=load(
 "./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_L7CMPXNA=load(
@@ -7620,19 +7612,19 @@ import_chunk_E4YAHXBS.nextCommands.waitOn(id,spec.value,root.option))}}
 "./chunk-JSBRDJBE.js");var start={name:"loop start",summary:"take the next milestone; one at a time",form:"[--milestone ID] [--owner NAME] [options]",words:{min:0,
 max:0},options:{milestone:{kind:"text",value:"ID",help:"another one than the next in order"},owner:{kind:"text",value:"NAME",help:"who takes it (default: JOB_OW\
 NER); told to whoever comes second"},...import_chunk_7A7PAC7A.common},examples:["loop start --owner night-shift","loop start --milestone p2"],async run(context,input){
-const place=(0,import_chunk_JLKCH2MU.loopPlace)(context.cwd,context.root(input));const owner=input.text("owner")??import_chunk_IYTRN2OE.variables.owner()??null;
-const{milestone,isNew,state}=await(0,import_chunk_E6VVVC2B.beginMilestone)(place,{owner,milestone:input.text("milestone")});const lines=[`${milestone.id}: ${(0,
-import_chunk_FSRL2ASG.oneLine)(milestone.title)} (${isNew?"in progress now":"in progress already, yours"})`,`brief: ${(0,import_chunk_JLKCH2MU.loopCommand)(place,
-"next","--prompt")}`,`when it is done: ${(0,import_chunk_JLKCH2MU.loopCommand)(place,"checkpoint",...owner===null?[]:["--owner",(0,import_chunk_GEPPUING.quoteWords)(
+const place=(0,import_chunk_EBEODQ36.loopPlace)(context.cwd,context.root(input));const owner=input.text("owner")??import_chunk_IYTRN2OE.variables.owner()??null;
+const{milestone,isNew,state}=await(0,import_chunk_35LWWL4O.beginMilestone)(place,{owner,milestone:input.text("milestone")});const lines=[`${milestone.id}: ${(0,
+import_chunk_FSRL2ASG.oneLine)(milestone.title)} (${isNew?"in progress now":"in progress already, yours"})`,`brief: ${(0,import_chunk_EBEODQ36.loopCommand)(place,
+"next","--prompt")}`,`when it is done: ${(0,import_chunk_EBEODQ36.loopCommand)(place,"checkpoint",...owner===null?[]:["--owner",(0,import_chunk_GEPPUING.quoteWords)(
 [owner])])}`];return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${lines.join("\n")}
 `,...input.has("json")?{json:{milestone,is_new:isNew,current:state.current}}:{}}}};
 
 },
-"./loop-status-EJHH2QOS.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{status:()=>status});module.exports=stdin_exports;var import_chunk_7SXKR4EY=load("./chunk-7SXKR4EY.js");var import_chunk_E6VVVC2B=load(
-"./chunk-E6VVVC2B.js");var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");var import_chunk_O7KCUIFC=load("./chunk-O7KCUIFC.js");var import_chunk_QPB47DWZ=load(
-"./chunk-QPB47DWZ.js");var import_chunk_2MKJRTVI=load("./chunk-2MKJRTVI.js");var import_chunk_CNHR5XZA=load("./chunk-CNHR5XZA.js");var import_chunk_WO5J2JAQ=load(
-"./chunk-WO5J2JAQ.js");var import_chunk_JLKCH2MU=load("./chunk-JLKCH2MU.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_IUDMGIPH=load(
+"./loop-status-JWJR276C.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{status:()=>status});module.exports=stdin_exports;var import_chunk_YKTMG46K=load("./chunk-YKTMG46K.js");var import_chunk_35LWWL4O=load(
+"./chunk-35LWWL4O.js");var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");var import_chunk_LGQKAP2U=load("./chunk-LGQKAP2U.js");var import_chunk_KENR2QL6=load(
+"./chunk-KENR2QL6.js");var import_chunk_6V6SZQWQ=load("./chunk-6V6SZQWQ.js");var import_chunk_CNHR5XZA=load("./chunk-CNHR5XZA.js");var import_chunk_CJL3V3Y4=load(
+"./chunk-CJL3V3Y4.js");var import_chunk_EBEODQ36=load("./chunk-EBEODQ36.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_IUDMGIPH=load(
 "./chunk-IUDMGIPH.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_7RHLLXM5=load("./chunk-7RHLLXM5.js");var import_chunk_G4YWOPCR=load(
 "./chunk-G4YWOPCR.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load(
@@ -7641,18 +7633,18 @@ import_chunk_FSRL2ASG.oneLine)(milestone.title)} (${isNew?"in progress now":"in 
 "./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
 "./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var pageMost=60;var handoffMost=26;
 var status={name:"loop status",summary:"where the loop stands: handoff, next milestone, newest journal entries",form:"[options]",words:{min:0,max:0},options:import_chunk_7A7PAC7A.
-common,examples:["loop status"],async run(context,input){const place=(0,import_chunk_JLKCH2MU.loopPlace)(context.cwd,context.root(input));const state=(0,import_chunk_JLKCH2MU.
-requireLoop)(place);const[edited,trusted]=[(0,import_chunk_JLKCH2MU.isEdited)(state),(0,import_chunk_O7KCUIFC.isTrusted)(place,state)];const head=[...(0,import_chunk_7SXKR4EY.
-stateLines)(state),...edited?[`state.json was edited by hand: ${(0,import_chunk_JLKCH2MU.loopCommand)(place,"trust")}`]:[],...trusted?[]:[`its commands are not \
-trusted here: ${(0,import_chunk_JLKCH2MU.loopCommand)(place,"trust")}`],"","-- handoff",...(0,import_chunk_7SXKR4EY.handoffLines)(place,handoffMost),"","-- jour\
-nal"];const lines=[...head,...(0,import_chunk_7SXKR4EY.entryLines)(place,pageMost-head.length)];return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${lines.join(
+common,examples:["loop status"],async run(context,input){const place=(0,import_chunk_EBEODQ36.loopPlace)(context.cwd,context.root(input));const state=(0,import_chunk_EBEODQ36.
+requireLoop)(place);const[edited,trusted]=[(0,import_chunk_EBEODQ36.isEdited)(state),(0,import_chunk_LGQKAP2U.isTrusted)(place,state)];const head=[...(0,import_chunk_YKTMG46K.
+stateLines)(state),...edited?[`state.json was edited by hand: ${(0,import_chunk_EBEODQ36.loopCommand)(place,"trust")}`]:[],...trusted?[]:[`its commands are not \
+trusted here: ${(0,import_chunk_EBEODQ36.loopCommand)(place,"trust")}`],"","-- handoff",...(0,import_chunk_YKTMG46K.handoffLines)(place,handoffMost),"","-- jour\
+nal"];const lines=[...head,...(0,import_chunk_YKTMG46K.entryLines)(place,pageMost-head.length)];return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${lines.join(
 "\n")}
 `,...input.has("json")?{json:{folder:place.folder,edited,trusted,state}}:{}}}};
 
 },
-"./loop-stop-O5ERSTDW.js": function (module, exports) {
+"./loop-stop-FWU7GMBY.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{stop:()=>stop});module.exports=stdin_exports;var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");var import_chunk_CNHR5XZA=load(
-"./chunk-CNHR5XZA.js");var import_chunk_JLKCH2MU=load("./chunk-JLKCH2MU.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_IUDMGIPH=load(
+"./chunk-CNHR5XZA.js");var import_chunk_EBEODQ36=load("./chunk-EBEODQ36.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_IUDMGIPH=load(
 "./chunk-IUDMGIPH.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_LXK2ZILE=load(
 "./chunk-LXK2ZILE.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load(
@@ -7663,19 +7655,19 @@ nal"];const lines=[...head,...(0,import_chunk_7SXKR4EY.entryLines)(place,pageMos
 [--reason TEXT | --clear] [options]",words:{min:0,max:0},options:{reason:{kind:"text",value:"TEXT",help:"why; it stands in the journal"},clear:{kind:"flag",help:"\
 take a stop back, also one by a limit: the loop goes on"},...import_chunk_7A7PAC7A.common},examples:['loop stop --reason "the user wants another design"',"loop \
 stop --clear"],async run(context,input){if(input.has("clear")&&input.has("reason"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --reason and --clear t\
-ogether");const place=(0,import_chunk_JLKCH2MU.loopPlace)(context.cwd,context.root(input));const reason=(0,import_chunk_LXK2ZILE.plainText)(input.text("reason")??
-"asked for").trim().slice(0,500)||"asked for";const isClear=input.has("clear");const state=await(0,import_chunk_JLKCH2MU.changeLoop)(place,old=>{if(isClear)return{
+ogether");const place=(0,import_chunk_EBEODQ36.loopPlace)(context.cwd,context.root(input));const reason=(0,import_chunk_LXK2ZILE.plainText)(input.text("reason")??
+"asked for").trim().slice(0,500)||"asked for";const isClear=input.has("clear");const state=await(0,import_chunk_EBEODQ36.changeLoop)(place,old=>{if(isClear)return{
 ...old,stopped:null,remediation_rounds:0,failure_fingerprints:[]};const at=(0,import_chunk_CL3BCQKO.isoNow)();const told=[`STOP: stopped (${reason})`];(0,import_chunk_CNHR5XZA.
 appendEntry)(place.journal,(0,import_chunk_CNHR5XZA.entryText)(old.iteration,at,{did:told,verified:[],deficiencies:[],next:[]},"stop"));return{...old,stopped:{reason:"\
-stopped",detail:reason,at}}});const out=isClear?`the loop goes on: ${(0,import_chunk_JLKCH2MU.loopCommand)(place,"next")}
+stopped",detail:reason,at}}});const out=isClear?`the loop goes on: ${(0,import_chunk_EBEODQ36.loopCommand)(place,"next")}
 `:`stopped: ${reason}
-go on again with: ${(0,import_chunk_JLKCH2MU.loopCommand)(place,"stop","--clear")}
+go on again with: ${(0,import_chunk_EBEODQ36.loopCommand)(place,"stop","--clear")}
 `;return{code:import_chunk_6PFAPK5K.exitCodes.done,out,...input.has("json")?{json:{stopped:state.stopped}}:{}}}};
 
 },
-"./loop-trust-NYE3BSQW.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{trust:()=>trust2});module.exports=stdin_exports;var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");var import_chunk_O7KCUIFC=load(
-"./chunk-O7KCUIFC.js");var import_chunk_JLKCH2MU=load("./chunk-JLKCH2MU.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_IUDMGIPH=load(
+"./loop-trust-EB4NRRWU.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{trust:()=>trust2});module.exports=stdin_exports;var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");var import_chunk_LGQKAP2U=load(
+"./chunk-LGQKAP2U.js");var import_chunk_EBEODQ36=load("./chunk-EBEODQ36.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_IUDMGIPH=load(
 "./chunk-IUDMGIPH.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_V3DXEM5O=load(
 "./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_L7CMPXNA=load(
 "./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load(
@@ -7685,15 +7677,15 @@ go on again with: ${(0,import_chunk_JLKCH2MU.loopCommand)(place,"stop","--clear"
 "./chunk-JSBRDJBE.js");var trust2={name:"loop trust",summary:"show the loop's commands; --yes lets them run here",form:"[--yes] [options]",words:{min:0,max:0},options:{
 yes:{kind:"flag",help:"trust exactly these commands, and take over an edit by hand"},...import_chunk_7A7PAC7A.common},notes:"They are run with sh in this worktr\
 ee, as you. Trust is for exactly these commands in this worktree; another command asks again.",examples:["loop trust","loop trust --yes"],async run(context,input){
-const place=(0,import_chunk_JLKCH2MU.loopPlace)(context.cwd,context.root(input));const before=(0,import_chunk_JLKCH2MU.requireLoop)(place);const[wasEdited,wasTrusted]=[
-(0,import_chunk_JLKCH2MU.isEdited)(before),(0,import_chunk_O7KCUIFC.isTrusted)(place,before)];const isAsked=input.has("yes");if(isAsked)await(0,import_chunk_JLKCH2MU.
-lockLoop)(place,()=>{const state=(0,import_chunk_JLKCH2MU.requireLoop)(place);if((0,import_chunk_O7KCUIFC.commandsOf)(state).join("\0")!==(0,import_chunk_O7KCUIFC.
-commandsOf)(before).join("\0"))throw new import_chunk_NVPF5LEY.FaultError("busy","cannot trust the commands: they changed in this moment",(0,import_chunk_JLKCH2MU.
-loopCommand)(place,"trust"));if((0,import_chunk_JLKCH2MU.isEdited)(state))(0,import_chunk_JLKCH2MU.writeState)(place,(0,import_chunk_JLKCH2MU.sealState)(state));
-(0,import_chunk_O7KCUIFC.trust)(place,(0,import_chunk_JLKCH2MU.requireLoop)(place))});const commands=(0,import_chunk_O7KCUIFC.commandsOf)(before);const holds=isAsked||
+const place=(0,import_chunk_EBEODQ36.loopPlace)(context.cwd,context.root(input));const before=(0,import_chunk_EBEODQ36.requireLoop)(place);const[wasEdited,wasTrusted]=[
+(0,import_chunk_EBEODQ36.isEdited)(before),(0,import_chunk_LGQKAP2U.isTrusted)(place,before)];const isAsked=input.has("yes");if(isAsked)await(0,import_chunk_EBEODQ36.
+lockLoop)(place,()=>{const state=(0,import_chunk_EBEODQ36.requireLoop)(place);if((0,import_chunk_LGQKAP2U.commandsOf)(state).join("\0")!==(0,import_chunk_LGQKAP2U.
+commandsOf)(before).join("\0"))throw new import_chunk_NVPF5LEY.FaultError("busy","cannot trust the commands: they changed in this moment",(0,import_chunk_EBEODQ36.
+loopCommand)(place,"trust"));if((0,import_chunk_EBEODQ36.isEdited)(state))(0,import_chunk_EBEODQ36.writeState)(place,(0,import_chunk_EBEODQ36.sealState)(state));
+(0,import_chunk_LGQKAP2U.trust)(place,(0,import_chunk_EBEODQ36.requireLoop)(place))});const commands=(0,import_chunk_LGQKAP2U.commandsOf)(before);const holds=isAsked||
 wasTrusted&&!wasEdited;const lines=[...commands.map(text=>`  ${shown(text)}`),commands.length===0?"the loop has no commands":`${commands.length} command${commands.
 length===1?"":"s"}: ${isAsked||wasTrusted?"trusted":"NOT trusted"}`,...wasEdited?[`state.json was edited by hand: ${isAsked?"taken over":"not taken over"}`]:[],
-...holds?[]:[`trust them with: ${(0,import_chunk_JLKCH2MU.loopCommand)(place,"trust","--yes")}`]];const json={commands,trusted:isAsked||wasTrusted,edited:wasEdited&&
+...holds?[]:[`trust them with: ${(0,import_chunk_EBEODQ36.loopCommand)(place,"trust","--yes")}`]];const json={commands,trusted:isAsked||wasTrusted,edited:wasEdited&&
 !isAsked};return{code:holds?import_chunk_6PFAPK5K.exitCodes.done:import_chunk_6PFAPK5K.exitCodes.unsuccessful,out:`${lines.join("\n")}
 `,...input.has("json")?{json}:{}}}};function shown(text){const named=character=>`<U+${(character.codePointAt(0)??0).toString(16).toUpperCase().padStart(4,"0")}>`;
 return text.split("\n").map(line=>line.replace(/[\p{C}\p{Zl}\p{Zp}]/gu,named)).join("\n    | ")}
@@ -7710,17 +7702,17 @@ mayAct});module.exports=stdin_exports;var import_chunk_WHG4GRBU=load("./chunk-WH
 "./chunk-JSBRDJBE.js");
 
 },
-"./milestone-W5SG5WLA.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{requireMilestone:()=>requireMilestone});module.exports=stdin_exports;var import_chunk_JLKCH2MU=load("./chunk-JLKCH2\
-MU.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_IUDMGIPH=load("./chunk-IUDMGIPH.js");var import_chunk_G4YWOPCR=load("./chunk-G4YW\
+"./milestone-OHA4EZHX.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{requireMilestone:()=>requireMilestone});module.exports=stdin_exports;var import_chunk_EBEODQ36=load("./chunk-EBEODQ\
+36.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_IUDMGIPH=load("./chunk-IUDMGIPH.js");var import_chunk_G4YWOPCR=load("./chunk-G4YW\
 OPCR.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_GEPPUING=load("./chunk-GE\
 PPUING.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load("./chunk-\
 EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_SBGDAVSA=load("./chun\
 k-SBGDAVSA.js");var import_chunk_PDZYO7X2=load("./chunk-PDZYO7X2.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./ch\
 unk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./\
 chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");async function requireMilestone(context,input,root){const id=input.text("milestone")??
-"";const place=(0,import_chunk_JLKCH2MU.loopPlace)(context.cwd,root);const read=(0,import_chunk_JLKCH2MU.readLoop)(place);if(read.kind!=="ok")throw new import_chunk_NVPF5LEY.
-FaultError("preflight",`cannot take --milestone ${JSON.stringify((0,import_chunk_LXK2ZILE.plainText)(id))}: there is no loop in ${place.worktree}`,(0,import_chunk_JLKCH2MU.
+"";const place=(0,import_chunk_EBEODQ36.loopPlace)(context.cwd,root);const read=(0,import_chunk_EBEODQ36.readLoop)(place);if(read.kind!=="ok")throw new import_chunk_NVPF5LEY.
+FaultError("preflight",`cannot take --milestone ${JSON.stringify((0,import_chunk_LXK2ZILE.plainText)(id))}: there is no loop in ${place.worktree}`,(0,import_chunk_EBEODQ36.
 loopCommand)(place,"init",'"GOAL"'));const ids=read.state.milestones.map(one=>one.id);if(!ids.includes(id))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot tak\
 e --milestone ${JSON.stringify((0,import_chunk_LXK2ZILE.plainText)(id))}: there is none of that name; there are ${ids.join(", ")}`)}
 
@@ -8169,9 +8161,9 @@ root,owner,input.count("since")??null);if(input.has("json"))return{code:import_c
 exitCodes.done,out:wakePage2(seen,root)}}};
 
 },
-"./registry-6QDPN5BM.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>import_chunk_IK7NXAZB.commandNames,loadCommand:()=>import_chunk_IK7NXAZB.loadCommand});module.exports=
-stdin_exports;var import_chunk_IK7NXAZB=load("./chunk-IK7NXAZB.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
+"./registry-Q4K2X7PH.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>import_chunk_CBXRJHR6.commandNames,loadCommand:()=>import_chunk_CBXRJHR6.loadCommand});module.exports=
+stdin_exports;var import_chunk_CBXRJHR6=load("./chunk-CBXRJHR6.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
 "./rerun-FHCYGEZT.js": function (module, exports) {
@@ -8196,11 +8188,11 @@ printed more than ${import_chunk_EBOOCFUF.rerunBytes} bytes and was ended`;case"
 (${answer.reason??"error"})`}}
 
 },
-"./research-X3FBQTFG.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{research:()=>research});module.exports=stdin_exports;var import_chunk_ZBJE26N4=load("./chunk-ZBJE26N4.js");var import_chunk_6GYPBCCT=load(
-"./chunk-6GYPBCCT.js");var import_chunk_5JWNE26B=load("./chunk-5JWNE26B.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_EWTIE2ER=load(
-"./chunk-EWTIE2ER.js");var import_chunk_FZTPRCKC=load("./chunk-FZTPRCKC.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_2UFU4IRL=load(
-"./chunk-2UFU4IRL.js");var import_chunk_NASQND3U=load("./chunk-NASQND3U.js");var import_chunk_D5SDVZN3=load("./chunk-D5SDVZN3.js");var import_chunk_HR3GXE3S=load(
+"./research-4LVBPIEM.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{research:()=>research});module.exports=stdin_exports;var import_chunk_PVJKVG5F=load("./chunk-PVJKVG5F.js");var import_chunk_UNKTKHVS=load(
+"./chunk-UNKTKHVS.js");var import_chunk_5JWNE26B=load("./chunk-5JWNE26B.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_ZA6EDDUX=load(
+"./chunk-ZA6EDDUX.js");var import_chunk_FZTPRCKC=load("./chunk-FZTPRCKC.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_5A6Z5Z3J=load(
+"./chunk-5A6Z5Z3J.js");var import_chunk_6TT3G2IE=load("./chunk-6TT3G2IE.js");var import_chunk_D5SDVZN3=load("./chunk-D5SDVZN3.js");var import_chunk_HR3GXE3S=load(
 "./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");var import_chunk_TNLY6VRI=load(
 "./chunk-TNLY6VRI.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_XKY43M7U=load(
 "./chunk-XKY43M7U.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_IUDMGIPH=load("./chunk-IUDMGIPH.js");var import_chunk_R34HTX3O=load(
@@ -8215,15 +8207,15 @@ printed more than ${import_chunk_EBOOCFUF.rerunBytes} bytes and was ended`;case"
 "./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
 "./chunk-V5ZZ3YHA.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load("./chunk-PDZYO7X2.js");var import_chunk_RWPWOFIF=load(
 "./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
-"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var research=(0,import_chunk_ZBJE26N4.
+"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var research=(0,import_chunk_PVJKVG5F.
 makeStaffVerb)({mode:"research",examples:['research --backend gemini --prompt "Who still calls parseOld?"']});
 
 },
-"./restart-TV5OY7WC.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{restart:()=>restart});module.exports=stdin_exports;var import_chunk_XSWYDOFV=load("./chunk-XSWYDOFV.js");var import_chunk_6GYPBCCT=load(
-"./chunk-6GYPBCCT.js");var import_chunk_5JWNE26B=load("./chunk-5JWNE26B.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_FZTPRCKC=load(
-"./chunk-FZTPRCKC.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_2UFU4IRL=load("./chunk-2UFU4IRL.js");var import_chunk_NASQND3U=load(
-"./chunk-NASQND3U.js");var import_chunk_D5SDVZN3=load("./chunk-D5SDVZN3.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load(
+"./restart-STTENPYU.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{restart:()=>restart});module.exports=stdin_exports;var import_chunk_XSWYDOFV=load("./chunk-XSWYDOFV.js");var import_chunk_UNKTKHVS=load(
+"./chunk-UNKTKHVS.js");var import_chunk_5JWNE26B=load("./chunk-5JWNE26B.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_FZTPRCKC=load(
+"./chunk-FZTPRCKC.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_5A6Z5Z3J=load("./chunk-5A6Z5Z3J.js");var import_chunk_6TT3G2IE=load(
+"./chunk-6TT3G2IE.js");var import_chunk_D5SDVZN3=load("./chunk-D5SDVZN3.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load(
 "./chunk-FY7PDRQG.js");var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");var import_chunk_TNLY6VRI=load("./chunk-TNLY6VRI.js");var import_chunk_7U2475D5=load(
 "./chunk-7U2475D5.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_XKY43M7U=load("./chunk-XKY43M7U.js");var import_chunk_LTTE43GU=load(
 "./chunk-LTTE43GU.js");var import_chunk_IUDMGIPH=load("./chunk-IUDMGIPH.js");var import_chunk_R34HTX3O=load("./chunk-R34HTX3O.js");var import_chunk_H633AKGG=load(
@@ -8248,32 +8240,32 @@ profile:import_chunk_7A7PAC7A.staffOptions.profile,handback:{...import_chunk_7A7
  that of the earlier job)"},share:import_chunk_7A7PAC7A.writerOptions.share,...import_chunk_7A7PAC7A.milestoneOption,...import_chunk_7A7PAC7A.launchOptions},notes:"\
 Refused while the earlier job still runs. Label and --max-live are those of the earlier job unless given, the owner too when this call names none. The environme\
 nt is that of this call.",examples:["restart run-mik3x9ab-4f7q2z","restart staffer-mik3xa01-9c2k4d --timeout 90m","restart staffer-mik3xa01-9c2k4d --backend cod\
-ex"],async run(context,input){const root=context.root(input);(0,import_chunk_LTTE43GU.checkRoot)(root.folder);const words=(0,import_chunk_2UFU4IRL.onceWords)("r\
-estart",input,null,null);const repeated=await(0,import_chunk_2UFU4IRL.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const id=(0,import_chunk_447EROGN.
+ex"],async run(context,input){const root=context.root(input);(0,import_chunk_LTTE43GU.checkRoot)(root.folder);const words=(0,import_chunk_5A6Z5Z3J.onceWords)("r\
+estart",input,null,null);const repeated=await(0,import_chunk_5A6Z5Z3J.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const id=(0,import_chunk_447EROGN.
 requireWholeId)(root,input.words[0]);const view=await(0,import_chunk_I7NHB3MV.refresh)(root.folder,id);const spec=(0,import_chunk_XSWYDOFV.requireSpec)(root,id);
 await(0,import_chunk_XSWYDOFV.requireGenuine)(spec);if(!(0,import_chunk_OC3P7SNQ.isEnded)(view.state))throw new import_chunk_NVPF5LEY.FaultError("busy",`cannot \
 restart job ${id}: it is ${view.state.state}`,import_chunk_E4YAHXBS.nextCommands.cancel(id,root.option));if(spec.timer)return againTimer(context,input,spec,spec.
-timer,words);if(spec.watch)return(await Promise.resolve().then(()=>load("./restart-watch-CODK6F5V.js"))).againWatch(context,input,spec,spec.watch,root,words);if(spec.
+timer,words);if(spec.watch)return(await Promise.resolve().then(()=>load("./restart-watch-6A2QKTVV.js"))).againWatch(context,input,spec,spec.watch,root,words);if(spec.
 gate||spec.loop)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${id}: a ${spec.kind} judges the loop as it is now, so it is asked an\
 ew`,import_chunk_E4YAHXBS.nextCommands.restart(id,root.option));return spec.staff?again(context,input,spec,root,words):againRun(context,input,spec,root,words)}};
 function againRun(context,input,spec,root,words){for(const name of["backend","model","profile","handback"])if(input.has(name))throw(0,import_chunk_NVPF5LEY.usageError)(
 `cannot take --${name} for a ${spec.kind} job: it is for staff`);(0,import_chunk_XSWYDOFV.requireFolder)(spec,"restart",root.option);const run=spec.run;if(!run)
 throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${spec.id}: a ${spec.kind} job has no command`);const program=(0,import_chunk_FZTPRCKC.
-requireProgram)(run.argv[0],spec.cwd);const deadlineMs=input.durationOrDefault("timeout");return(0,import_chunk_NASQND3U.launchAndTell)(context,input,{kind:"run",
-verb:"run",...(0,import_chunk_NASQND3U.launchWords)(input,spec),cwd:spec.cwd,deadlineMs,killGraceMs:spec.kill_grace_ms,maxOutputBytes:spec.max_output_bytes,firstOutputMs:spec.
+requireProgram)(run.argv[0],spec.cwd);const deadlineMs=input.durationOrDefault("timeout");return(0,import_chunk_6TT3G2IE.launchAndTell)(context,input,{kind:"run",
+verb:"run",...(0,import_chunk_6TT3G2IE.launchWords)(input,spec),cwd:spec.cwd,deadlineMs,killGraceMs:spec.kill_grace_ms,maxOutputBytes:spec.max_output_bytes,firstOutputMs:spec.
 first_output_ms,stallMs:spec.stall_ms,lineage:(0,import_chunk_XSWYDOFV.lineageOf)(spec,"restart"),notify:spec.notify??null,onStall:spec.on_stall??null,run:{...run,
 ...(0,import_chunk_R34HTX3O.freshPaths)(run),program},warnings:(0,import_chunk_FZTPRCKC.limitWarnings)(run,deadlineMs),staff:null,words})}async function againTimer(context,input,spec,earlier,words){
 for(const name of["backend","model","profile","handback","timeout","share"])if(input.has(name))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${name} \
 for a timer: it has only its delay`);if(typeof earlier.delay_ms!=="number")throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${spec.id}\
 : it was armed for the instant ${earlier.due_at}, which does not come again`,"arm a new one with: timer at INSTANT, or timer in DELAY");const{launchTimer}=await Promise.
-resolve().then(()=>load("./timer-ONBSBTSN.js"));const timer={...earlier,due_at:(0,import_chunk_CL3BCQKO.isoOf)((0,import_chunk_CL3BCQKO.nowMs)()+earlier.delay_ms)};
+resolve().then(()=>load("./timer-MPE454O6.js"));const timer={...earlier,due_at:(0,import_chunk_CL3BCQKO.isoOf)((0,import_chunk_CL3BCQKO.nowMs)()+earlier.delay_ms)};
 return launchTimer(context,input,{timer,earlier:spec,lineage:(0,import_chunk_XSWYDOFV.lineageOf)(spec,"restart"),words,notify:spec.notify})}function again(context,input,spec,root,words){
 const staff=spec.staff;if(!staff)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${spec.id}: it has no task`);const cwd=spec.worktree?
 originOf(spec,spec.worktree):(0,import_chunk_XSWYDOFV.requireFolder)(spec,"restart",root.option);const before=staff.custom?.name??staff.backend;const isElsewhere=input.
 has("backend")&&input.text("backend")!==before;const part=(0,import_chunk_5JWNE26B.makeStaffPart)({mode:staff.mode,stateRoot:root.folder,backend:input.text("bac\
-kend")??before,model:input.text("model")??(isElsewhere?null:staff.model),profile:(0,import_chunk_6GYPBCCT.askedProfile)(input),earlierProfile:staff.profile,prompt:staff.
+kend")??before,model:input.text("model")??(isElsewhere?null:staff.model),profile:(0,import_chunk_UNKTKHVS.askedProfile)(input),earlierProfile:staff.profile,prompt:staff.
 prompt,resume:null,cwd});if(part.brief)part.historical=(0,import_chunk_H633AKGG.historicalOf)((0,import_chunk_SBGDAVSA.jobPaths)(root.folder,spec.id))??staff.historical??
-null;if(staff.schema)part.schema=true;if(staff.base)part.base=staff.base;return(0,import_chunk_6GYPBCCT.launchStaff)(context,input,{verb:spec.verb,earlier:spec,
+null;if(staff.schema)part.schema=true;if(staff.base)part.base=staff.base;return(0,import_chunk_UNKTKHVS.launchStaff)(context,input,{verb:spec.verb,earlier:spec,
 staff:part,cwd,lineage:(0,import_chunk_XSWYDOFV.lineageOf)(spec,"restart"),notify:spec.notify,isSynchronous:spec.verb==="ask"&&!input.has("id-only"),worktree:spec.
 worktree?"new":null,words,deadlineMs:staffLimit(input),firstOutputMs:spec.first_output_ms,stallMs:spec.stall_ms,quietMs:spec.quiet_ms??null,onStall:spec.on_stall??
 null,handback:spec.handback?.dir??null})}function originOf(spec,worktree){const folder=import_node_path.default.join(worktree.from,import_node_path.default.relative(
@@ -8282,9 +8274,9 @@ id}: the folder ${folder} is gone`)}function staffLimit(input){const text=input.
 (0,import_chunk_SBRRC2LY.parseDuration)(text,"--timeout",import_chunk_EBOOCFUF.limits.staffTimeout)}
 
 },
-"./restart-watch-CODK6F5V.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{againWatch:()=>againWatch});module.exports=stdin_exports;var import_chunk_XSWYDOFV=load("./chunk-XSWYDOFV.js");var import_chunk_NASQND3U=load(
-"./chunk-NASQND3U.js");var import_chunk_D5SDVZN3=load("./chunk-D5SDVZN3.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load(
+"./restart-watch-6A2QKTVV.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{againWatch:()=>againWatch});module.exports=stdin_exports;var import_chunk_XSWYDOFV=load("./chunk-XSWYDOFV.js");var import_chunk_6TT3G2IE=load(
+"./chunk-6TT3G2IE.js");var import_chunk_D5SDVZN3=load("./chunk-D5SDVZN3.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load(
 "./chunk-FY7PDRQG.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_42XSUFRY=load("./chunk-42XSUFRY.js");var import_chunk_LTTE43GU=load(
 "./chunk-LTTE43GU.js");var import_chunk_FIPOTEWL=load("./chunk-FIPOTEWL.js");var import_chunk_YL5I5TV6=load("./chunk-YL5I5TV6.js");var import_chunk_SBRRC2LY=load(
 "./chunk-SBRRC2LY.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_E4YAHXBS=load("./chunk-E4YAHXBS.js");var import_chunk_DYMNB7GS=load(
@@ -8300,17 +8292,17 @@ id}: the folder ${folder} is gone`)}function staffLimit(input){const text=input.
 "backend","model","profile","handback","share"])if(input.has(name))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${name} for a watch: it is for staff`);
 const cwd=(0,import_chunk_XSWYDOFV.requireFolder)(spec,"restart",root.option);const kind=await(0,import_chunk_42XSUFRY.loadWatch)(earlier.condition);if(!kind)throw new import_chunk_NVPF5LEY.
 FaultError("preflight",`cannot restart job ${spec.id}: there is no condition ${earlier.condition} here; there are ${import_chunk_42XSUFRY.watchIds.join(", ")}`);
-const{start:_start,...part}=earlier;const timeout=input.text("timeout");return(0,import_chunk_NASQND3U.launchAndTell)(context,input,{kind:"watch",verb:"watch",...(0,
-import_chunk_NASQND3U.launchWords)(input,spec),cwd,deadlineMs:timeout===void 0?spec.deadline_ms:(0,import_chunk_SBRRC2LY.parseDuration)(timeout,"--timeout",import_chunk_EBOOCFUF.
+const{start:_start,...part}=earlier;const timeout=input.text("timeout");return(0,import_chunk_6TT3G2IE.launchAndTell)(context,input,{kind:"watch",verb:"watch",...(0,
+import_chunk_6TT3G2IE.launchWords)(input,spec),cwd,deadlineMs:timeout===void 0?spec.deadline_ms:(0,import_chunk_SBRRC2LY.parseDuration)(timeout,"--timeout",import_chunk_EBOOCFUF.
 limits.watchFor),killGraceMs:spec.kill_grace_ms,maxOutputBytes:spec.max_output_bytes,firstOutputMs:null,stallMs:null,lineage:(0,import_chunk_XSWYDOFV.lineageOf)(
 spec,"restart"),run:null,staff:null,watch:{...part,...kind.start?{start:kind.start(part.input)}:{}},words})}
 
 },
-"./review-CGLLF4NT.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{review:()=>review});module.exports=stdin_exports;var import_chunk_ZBJE26N4=load("./chunk-ZBJE26N4.js");var import_chunk_6GYPBCCT=load(
-"./chunk-6GYPBCCT.js");var import_chunk_5JWNE26B=load("./chunk-5JWNE26B.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_EWTIE2ER=load(
-"./chunk-EWTIE2ER.js");var import_chunk_FZTPRCKC=load("./chunk-FZTPRCKC.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_2UFU4IRL=load(
-"./chunk-2UFU4IRL.js");var import_chunk_NASQND3U=load("./chunk-NASQND3U.js");var import_chunk_D5SDVZN3=load("./chunk-D5SDVZN3.js");var import_chunk_HR3GXE3S=load(
+"./review-AVMZNDQT.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{review:()=>review});module.exports=stdin_exports;var import_chunk_PVJKVG5F=load("./chunk-PVJKVG5F.js");var import_chunk_UNKTKHVS=load(
+"./chunk-UNKTKHVS.js");var import_chunk_5JWNE26B=load("./chunk-5JWNE26B.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_ZA6EDDUX=load(
+"./chunk-ZA6EDDUX.js");var import_chunk_FZTPRCKC=load("./chunk-FZTPRCKC.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_5A6Z5Z3J=load(
+"./chunk-5A6Z5Z3J.js");var import_chunk_6TT3G2IE=load("./chunk-6TT3G2IE.js");var import_chunk_D5SDVZN3=load("./chunk-D5SDVZN3.js");var import_chunk_HR3GXE3S=load(
 "./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");var import_chunk_TNLY6VRI=load(
 "./chunk-TNLY6VRI.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_XKY43M7U=load(
 "./chunk-XKY43M7U.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_IUDMGIPH=load("./chunk-IUDMGIPH.js");var import_chunk_R34HTX3O=load(
@@ -8325,7 +8317,7 @@ spec,"restart"),run:null,staff:null,watch:{...part,...kind.start?{start:kind.sta
 "./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
 "./chunk-V5ZZ3YHA.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load("./chunk-PDZYO7X2.js");var import_chunk_RWPWOFIF=load(
 "./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
-"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var review=(0,import_chunk_ZBJE26N4.
+"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var review=(0,import_chunk_PVJKVG5F.
 makeStaffVerb)({mode:"review",options:{base:{kind:"text",value:"REV",help:"review what changed since this commit (default: what is uncommitted, else the newest \
 commit)"},schema:{kind:"flag",help:"ask for structured findings; `result --json` has them as `findings`"}},examples:['review --backend claude --prompt "Review w\
 hat is uncommitted"','review --base main --schema --prompt "Look for lost updates"']});
@@ -8349,97 +8341,13 @@ repo}#${pr}: ${said}${ended}`),key:`${state}:${seen.report}`,facts:{repo:pull.re
 (0,import_chunk_6GCB2QIN.factsOfActivity)(fresh):{}},cursor:{repo:pull.repo,seen},isSettled:state!=="open"}}};
 
 },
-"./run-gate-FUA56N4J.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{runGate:()=>runGate});module.exports=stdin_exports;var import_chunk_YPYRPMO7=load("./chunk-YPYRPMO7.js");var import_chunk_DJN5NI37=load(
-"./chunk-DJN5NI37.js");var import_chunk_B772X2PJ=load("./chunk-B772X2PJ.js");var import_chunk_NOJHPQFO=load("./chunk-NOJHPQFO.js");var import_chunk_O7KCUIFC=load(
-"./chunk-O7KCUIFC.js");var import_chunk_RSZJMY3Q=load("./chunk-RSZJMY3Q.js");var import_chunk_QPB47DWZ=load("./chunk-QPB47DWZ.js");var import_chunk_2MKJRTVI=load(
-"./chunk-2MKJRTVI.js");var import_chunk_RYGXIUHY=load("./chunk-RYGXIUHY.js");var import_chunk_NLGMMXDD=load("./chunk-NLGMMXDD.js");var import_chunk_CNHR5XZA=load(
-"./chunk-CNHR5XZA.js");var import_chunk_WO5J2JAQ=load("./chunk-WO5J2JAQ.js");var import_chunk_JLKCH2MU=load("./chunk-JLKCH2MU.js");var import_chunk_LTTE43GU=load(
-"./chunk-LTTE43GU.js");var import_chunk_IUDMGIPH=load("./chunk-IUDMGIPH.js");var import_chunk_UBYOQ2QW=load("./chunk-UBYOQ2QW.js");var import_chunk_PALP4FE3=load(
-"./chunk-PALP4FE3.js");var import_chunk_OLD5VJ7N=load("./chunk-OLD5VJ7N.js");var import_chunk_DL267GLQ=load("./chunk-DL267GLQ.js");var import_chunk_EIRSAWIR=load(
-"./chunk-EIRSAWIR.js");var import_chunk_H633AKGG=load("./chunk-H633AKGG.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_A3Y43YSR=load(
-"./chunk-A3Y43YSR.js");var import_chunk_MNQD6TQ6=load("./chunk-MNQD6TQ6.js");var import_chunk_G2CVQ22Z=load("./chunk-G2CVQ22Z.js");var import_chunk_TV6M3BVC=load(
-"./chunk-TV6M3BVC.js");var import_chunk_FIPOTEWL=load("./chunk-FIPOTEWL.js");var import_chunk_GAHUBHR4=load("./chunk-GAHUBHR4.js");var import_chunk_WDFY7HZW=load(
-"./chunk-WDFY7HZW.js");var import_chunk_B5JTDTFQ=load("./chunk-B5JTDTFQ.js");var import_chunk_K346ZPGJ=load("./chunk-K346ZPGJ.js");var import_chunk_LHVANLLD=load(
-"./chunk-LHVANLLD.js");var import_chunk_YL5I5TV6=load("./chunk-YL5I5TV6.js");var import_chunk_DKHKDNN3=load("./chunk-DKHKDNN3.js");var import_chunk_PUQAGBXA=load(
-"./chunk-PUQAGBXA.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_PZGY5XKU=load("./chunk-PZGY5XKU.js");var import_chunk_SBRRC2LY=load(
-"./chunk-SBRRC2LY.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_EKFG7IT6=load("./chunk-EKFG7IT6.js");var import_chunk_3SV6U5JT=load(
-"./chunk-3SV6U5JT.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_7RHLLXM5=load(
-"./chunk-7RHLLXM5.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_4MBICC2C=load("./chunk-4MBICC2C.js");var import_chunk_E4YAHXBS=load(
-"./chunk-E4YAHXBS.js");var import_chunk_NBJZFTDI=load("./chunk-NBJZFTDI.js");var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chunk_DYMNB7GS=load(
-"./chunk-DYMNB7GS.js");var import_chunk_FDR4B2RE=load("./chunk-FDR4B2RE.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_I7NHB3MV=load("./chunk-I7NHB3MV.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load(
-"./chunk-6PFAPK5K.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_OC3P7SNQ=load(
-"./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_L7CMPXNA=load(
-"./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load(
-"./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_SBGDAVSA=load(
-"./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load("./chunk-PDZYO7X2.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load(
-"./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");async function countGate(place,report,job,judged){if(judged===null)return true;let isOfNow=true;
-await(0,import_chunk_JLKCH2MU.changeLoop)(place,old=>{if(old.gate?.job===job)return old;isOfNow=old.hash===judged;if(!isOfNow)return old;const at=(0,import_chunk_CL3BCQKO.
-isoNow)();const gate={verdict:report.verdict,iteration:old.iteration,at,job};const next={...old,gate};if(report.fingerprint!==null&&(old.stopped===null||old.stopped.
-reason==="finished")){next.remediation_rounds=old.remediation_rounds+1;const mark=`${old.iteration}:${report.fingerprint}`;next.failure_fingerprints=[...old.failure_fingerprints.
-filter(one=>one!==mark),mark].slice(-20)}if(report.verdict!=="STOP"||report.reason===null||old.stopped?.reason===report.reason)return next;const told=[`STOP: ${report.
-reason} (${report.detail})`];const deficiencies=report.fixes.slice(0,10).map(({check,what})=>`${check}: ${what}`);if(!isTold(place,told[0]??""))(0,import_chunk_CNHR5XZA.
-appendEntry)(place.journal,(0,import_chunk_CNHR5XZA.entryText)(old.iteration,at,{did:told,verified:report.checks.map(({id,result})=>`${id} ${result}`),deficiencies,
-next:[]},"stop"));return{...next,stopped:{reason:report.reason,detail:report.detail.slice(0,import_chunk_JLKCH2MU.loopLimits.textChars),at}}});return isOfNow}function isTold(place,text){
-const[last]=(0,import_chunk_CNHR5XZA.lastEntries)((0,import_chunk_CNHR5XZA.readJournal)(place.journal)??"",1);return last?.note==="stop"&&last.text.includes(text)}
-function isRepairable(report){return report.fixes.length>0&&report.fixes.every(({owner,check})=>owner==="loop"&&(check==="E5"||check==="E6"))}function repairLoop(place){
-return(0,import_chunk_JLKCH2MU.lockLoop)(place,()=>{const state=(0,import_chunk_JLKCH2MU.requireLoop)(place);const told=repairJournal(place,state);const text=(0,
-import_chunk_QPB47DWZ.readHandoff)(place);const next=(0,import_chunk_2MKJRTVI.makeHandoff)(state,(0,import_chunk_2MKJRTVI.extraOf)(text));if(next!==text){(0,import_chunk_PGEWSQPR.
-writeFile)(place.handoff,next);told.push("handoff.md written anew from the state")}return told})}function repairJournal(place,state){const told=[];const git=(0,
-import_chunk_WO5J2JAQ.openLoopGit)(place);const before="git"in git?(0,import_chunk_WO5J2JAQ.committed)(git.git,".loop/journal.md"):void 0;const text=(0,import_chunk_CNHR5XZA.
-readJournal)(place.journal)??"";if(before&&!Buffer.from(text).subarray(0,before.length).equals(before)){const old=before.toString("utf8");const known=new Set((0,
-import_chunk_CNHR5XZA.parseEntries)(old).map(entry=>entry.text));const added=(0,import_chunk_CNHR5XZA.parseEntries)(text).filter(entry=>!known.has(entry.text));
-(0,import_chunk_PGEWSQPR.writeFile)(place.journal,`${old}${old.endsWith("\n")?"":"\n"}${added.map(entry=>`
-${entry.text}
-`).join("")}`);told.push(`journal.md put back as it was committed, with ${added.length} later entries after it`)}if(state.iteration>0&&!(0,import_chunk_CNHR5XZA.
-hasEntry)((0,import_chunk_CNHR5XZA.readJournal)(place.journal)??"",state.iteration)){const did=[`the entry of iteration ${state.iteration} was missing; written \
-by the gate from the state`,`last milestone: ${state.last??"unknown"}`];(0,import_chunk_CNHR5XZA.appendEntry)(place.journal,(0,import_chunk_CNHR5XZA.entryText)(
-state.iteration,(0,import_chunk_CL3BCQKO.isoNow)(),{did,verified:[],deficiencies:["its own words are lost"],next:[]}));told.push(`entry of iteration ${state.iteration}\
- added to journal.md`)}return told}var judgeRounds=3;async function runGate(claim){const part=claim.spec.gate;const{generation,self,spec}=claim;const progress=new import_chunk_UBYOQ2QW.
-Progress(claim);if(generation===1||claim.isReplacementTold)progress.step("claimed","claimed",{worker:self.pid});else progress.step("claimed","worker_replaced",{
-worker:self.pid,generation,baseline_reset:false});if(progress.state.started_at===null)progress.step("started","started",{},{started_at:(0,import_chunk_CL3BCQKO.
-isoNow)()});if(generation>1)await sweep(claim,import_chunk_EBOOCFUF.toolGraceMs);const stop=new AbortController;let stopped;const release=(0,import_chunk_RYGXIUHY.
-listenForStops)(claim,reason=>{stopped??=reason;stop.abort()});try{const place=(0,import_chunk_JLKCH2MU.loopPlace)(part.folder,{folder:claim.root,option:spec.state_option});
-const found=await answer(claim,part,place,stop.signal).catch(error=>{if(stopped!==void 0||!(error instanceof import_chunk_NVPF5LEY.FaultError))throw error;return error});
-const ending=stopped===void 0?found:null;release();await finish(claim,progress,ending,stopped)}finally{release()}}async function answer(claim,part,place,signal){
-await(0,import_chunk_JLKCH2MU.lockLoop)(place,()=>void 0);for(let round=0;round<judgeRounds;round+=1){const before=standing(place);const found=await judge(claim,
-part,place,signal);if(signal.aborted)return null;if(standing(place).head!==before.head)continue;if(await countGate(place,found.report,claim.spec.id,before.hash))
-return found}throw new import_chunk_NVPF5LEY.FaultError("busy",`the loop, or HEAD, changed ${judgeRounds} times while it was judged`)}function standing(place){const read=(0,
-import_chunk_JLKCH2MU.readLoop)(place);const git=(0,import_chunk_WO5J2JAQ.openLoopGit)(place);return{hash:read.kind==="ok"&&!read.isEdited?read.state.hash:null,
-head:"git"in git?(0,import_chunk_WO5J2JAQ.headOf)(git.git):null}}async function judge(claim,part,place,signal){const{spec}=claim;const asked={runCommands:true,environment:(0,
-import_chunk_IYTRN2OE.childEnvironment)({id:spec.id,cwd:place.worktree,mark:spec.mark,add:{},remove:[]}),signal,exclude:[spec.id,...spec.owner===null?[]:[spec.owner]],
-answers:part.judge,gate:spec.id,...memoryOf(claim,place)};let report=await(0,import_chunk_DJN5NI37.evaluate)(place,asked);const repaired=[];if(part.repair&&isRepairable(
-report)&&!signal.aborted){repaired.push(...await repairLoop(place));report=await(0,import_chunk_DJN5NI37.evaluate)(place,asked)}const told=repaired.map(line=>`r\
-epaired: ${line}
-`).join("");return{report,text:`${(0,import_chunk_YPYRPMO7.gateText)(report,(0,import_chunk_B772X2PJ.digestOf)(place,report.questions))}${told}`}}function memoryOf(claim,place){
-const tree=treeNow(place);const read=(0,import_chunk_PGEWSQPR.readJson)(claim.paths.cursor);const before=read.kind==="ok"&&tree!==null&&isOurs(claim,read.value,
-tree)?read.value.passed:[];const passed=new Set(Array.isArray(before)?before.filter(one=>typeof one==="string"):[]);const told=new Set(passed);return{passed,onPassed(cmd){
-told.add(cmd);const known={tree,passed:[...told]};const key=(0,import_chunk_L7CMPXNA.readKey)();if(tree===null||key===void 0)return;(0,import_chunk_PGEWSQPR.writeJson)(
-claim.paths.cursor,{...known,mac:(0,import_chunk_L7CMPXNA.macOfShort)(promise(claim,known),key)},{sync:false})}}}function isOurs(claim,{tree,passed,mac},now){const key=(0,
-import_chunk_L7CMPXNA.readKey)();return key!==void 0&&tree===now&&typeof mac==="string"&&(0,import_chunk_L7CMPXNA.sameMac)((0,import_chunk_L7CMPXNA.macOfShort)(
-promise(claim,{tree,passed}),key),mac)}function promise({spec},{tree,passed}){return{gate:spec.id,tree,passed}}function treeNow(place){const git=(0,import_chunk_WO5J2JAQ.
-openLoopGit)(place);if("reason"in git)return null;const open=(0,import_chunk_WO5J2JAQ.uncommitted)(place,git.git);return"files"in open&&open.files.length===0?(0,
-import_chunk_WO5J2JAQ.headOf)(git.git):null}async function finish(claim,progress,ending,stopped){const tree=await sweep(claim,import_chunk_EBOOCFUF.drainMs);if(stopped===
-"state_vanished")return;if(ending===null&&stopped==="canceled"){progress.note("cancel_requested",{request:(0,import_chunk_R6BAS6U2.readCancel)(claim.paths)??null});
-progress.step("stop_asked","stopping",{reason:stopped})}(0,import_chunk_DL267GLQ.conclude)(claim,{reason:ending===null?stopped??"canceled":"judged",exit:void 0,
-tree,reconciled:false,warnings:progress.state.warnings,own:ownEnd(ending)})}function ownEnd(ending){if(ending===null)return{error:null,gate:null,text:""};if(!(ending instanceof
-import_chunk_NVPF5LEY.FaultError))return{error:(0,import_chunk_YPYRPMO7.gateError)(ending.report),gate:ending.report,text:ending.text};const text=`${ending.message}\
-
-${ending.next===null?"":`try: ${ending.next}
-`}`;return{error:{code:"nogo",message:ending.message},gate:null,text}}function sweep({spec,paths,self},graceMs){const tree=(0,import_chunk_PUQAGBXA.treeOf)(spec,
-paths,{worker:self,shim:null,child:null});return(0,import_chunk_DKHKDNN3.terminate)(tree,{graceMs,settleMs:import_chunk_EBOOCFUF.killSettleMs})}
-
-},
-"./run-loop-A7PU6CRL.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{runLoop:()=>runLoop});module.exports=stdin_exports;var import_chunk_3JD7BF26=load("./chunk-3JD7BF26.js");var import_chunk_HZAV7NFI=load(
-"./chunk-HZAV7NFI.js");var import_chunk_DJN5NI37=load("./chunk-DJN5NI37.js");var import_chunk_B772X2PJ=load("./chunk-B772X2PJ.js");var import_chunk_NOJHPQFO=load(
-"./chunk-NOJHPQFO.js");var import_chunk_O7KCUIFC=load("./chunk-O7KCUIFC.js");var import_chunk_RSZJMY3Q=load("./chunk-RSZJMY3Q.js");var import_chunk_QPB47DWZ=load(
-"./chunk-QPB47DWZ.js");var import_chunk_2MKJRTVI=load("./chunk-2MKJRTVI.js");var import_chunk_RYGXIUHY=load("./chunk-RYGXIUHY.js");var import_chunk_NLGMMXDD=load(
-"./chunk-NLGMMXDD.js");var import_chunk_CNHR5XZA=load("./chunk-CNHR5XZA.js");var import_chunk_WO5J2JAQ=load("./chunk-WO5J2JAQ.js");var import_chunk_JLKCH2MU=load(
-"./chunk-JLKCH2MU.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_IUDMGIPH=load("./chunk-IUDMGIPH.js");var import_chunk_LUIVRIXY=load(
-"./chunk-LUIVRIXY.js");var import_chunk_UBYOQ2QW=load("./chunk-UBYOQ2QW.js");var import_chunk_PALP4FE3=load("./chunk-PALP4FE3.js");var import_chunk_OLD5VJ7N=load(
+"./run-gate-MD45MSWU.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{runGate:()=>runGate});module.exports=stdin_exports;var import_chunk_YPYRPMO7=load("./chunk-YPYRPMO7.js");var import_chunk_SVYUEDYR=load(
+"./chunk-SVYUEDYR.js");var import_chunk_J4W5AZ5J=load("./chunk-J4W5AZ5J.js");var import_chunk_GUWCL2QB=load("./chunk-GUWCL2QB.js");var import_chunk_LGQKAP2U=load(
+"./chunk-LGQKAP2U.js");var import_chunk_RSZJMY3Q=load("./chunk-RSZJMY3Q.js");var import_chunk_KENR2QL6=load("./chunk-KENR2QL6.js");var import_chunk_6V6SZQWQ=load(
+"./chunk-6V6SZQWQ.js");var import_chunk_RYGXIUHY=load("./chunk-RYGXIUHY.js");var import_chunk_CNHR5XZA=load("./chunk-CNHR5XZA.js");var import_chunk_CJL3V3Y4=load(
+"./chunk-CJL3V3Y4.js");var import_chunk_EBEODQ36=load("./chunk-EBEODQ36.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_IUDMGIPH=load(
+"./chunk-IUDMGIPH.js");var import_chunk_UBYOQ2QW=load("./chunk-UBYOQ2QW.js");var import_chunk_PALP4FE3=load("./chunk-PALP4FE3.js");var import_chunk_OLD5VJ7N=load(
 "./chunk-OLD5VJ7N.js");var import_chunk_DL267GLQ=load("./chunk-DL267GLQ.js");var import_chunk_EIRSAWIR=load("./chunk-EIRSAWIR.js");var import_chunk_H633AKGG=load(
 "./chunk-H633AKGG.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_A3Y43YSR=load("./chunk-A3Y43YSR.js");var import_chunk_MNQD6TQ6=load(
 "./chunk-MNQD6TQ6.js");var import_chunk_G2CVQ22Z=load("./chunk-G2CVQ22Z.js");var import_chunk_TV6M3BVC=load("./chunk-TV6M3BVC.js");var import_chunk_FIPOTEWL=load(
@@ -8452,26 +8360,109 @@ paths,{worker:self,shim:null,child:null});return(0,import_chunk_DKHKDNN3.termina
 "./chunk-G4YWOPCR.js");var import_chunk_4MBICC2C=load("./chunk-4MBICC2C.js");var import_chunk_E4YAHXBS=load("./chunk-E4YAHXBS.js");var import_chunk_NBJZFTDI=load(
 "./chunk-NBJZFTDI.js");var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chunk_DYMNB7GS=load("./chunk-DYMNB7GS.js");var import_chunk_FDR4B2RE=load(
 "./chunk-FDR4B2RE.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_I7NHB3MV=load(
-"./chunk-I7NHB3MV.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_GEPPUING=load(
-"./chunk-GEPPUING.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_R6BAS6U2=load(
-"./chunk-R6BAS6U2.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load(
-"./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
-"./chunk-V5ZZ3YHA.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load("./chunk-PDZYO7X2.js");var import_chunk_RWPWOFIF=load(
-"./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
-"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var firstPosition={step:"orie\
-nt",iteration:0,milestone:null,round:0,job:null,parent:null,jobs:[],prompt:null,judge:null,digest:null,gate:null,isCommitted:false,verified:[],detail:"",done:0,
-startedMs:0};function writePosition(paths,position){(0,import_chunk_PGEWSQPR.writeJson)(paths.cursor,{schema:1,...position})}function readPosition(paths){const read=(0,
-import_chunk_PGEWSQPR.readJson)(paths.cursor);return(read.kind==="ok"?positionOf(read.value):void 0)??firstPosition}function noteOf({iteration,milestone,step,round,
-job,judge,gate:gate2}){return{iteration,milestone,step,round,job:step==="gate"?gate2??judge:job}}var steps=["orient","execute","verify","checkpoint","gate","rem\
-ediate","pace","stop"];function positionOf(value){const{step,milestone,prompt,jobs,verified,detail,isCommitted,job,parent,judge,digest,gate:gate2}=value;const isText=one=>typeof one===
-"string";const isIdOrNull=one=>one===null||isText(one)&&(0,import_chunk_V5ZZ3YHA.isId)(one);const texts=one=>Array.isArray(one)&&one.length<=100&&one.every(isText);
-const{iteration,round,done,startedMs}=value;for(const count of[iteration,round,done,startedMs])if(!Number.isSafeInteger(count)||Number(count)<0)return;if(!isText(
-step)||!steps.includes(step))return void 0;if(milestone!==null&&!(isText(milestone)&&/^[A-Za-z0-9._-]{1,64}$/.test(milestone)))return void 0;if(![job,parent,judge,
-gate2].every(isIdOrNull)||!texts(jobs)||!jobs.every(import_chunk_V5ZZ3YHA.isId)||!texts(verified))return void 0;if(prompt!==null&&!isText(prompt)||!isText(detail)||
-typeof isCommitted!=="boolean")return void 0;if(digest!==null&&!(isText(digest)&&/^[0-9a-f]{1,64}$/.test(digest)))return void 0;const known=Object.keys(firstPosition).
-map(key=>[key,value[key]]);return Object.fromEntries(known)}var shown=50;function loopReport(place,position,end){const read=(0,import_chunk_JLKCH2MU.readLoop)(place);
-const lines=[end?`Loop ${endWords[end.end]}: ${line(end.detail)}`:"The loop was broken off.",""];if(read.kind!=="ok")return`${[...lines,`${place.folder} cannot \
-be read any more.`].join("\n")}
+"./chunk-I7NHB3MV.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_447EROGN=load(
+"./chunk-447EROGN.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load(
+"./chunk-5AMCSYZA.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load(
+"./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load(
+"./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load(
+"./chunk-PDZYO7X2.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load(
+"./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
+"./chunk-JSBRDJBE.js");async function countGate(place,report,job,judged){if(judged===null)return true;let isOfNow=true;await(0,import_chunk_EBEODQ36.changeLoop)(
+place,old=>{if(old.gate?.job===job)return old;isOfNow=old.hash===judged;if(!isOfNow)return old;const at=(0,import_chunk_CL3BCQKO.isoNow)();const gate={verdict:report.
+verdict,iteration:old.iteration,at,job};const next={...old,gate};if(report.fingerprint!==null&&(old.stopped===null||old.stopped.reason==="finished")){next.remediation_rounds=
+old.remediation_rounds+1;const mark=`${old.iteration}:${report.fingerprint}`;next.failure_fingerprints=[...old.failure_fingerprints.filter(one=>one!==mark),mark].
+slice(-20)}if(report.verdict!=="STOP"||report.reason===null||old.stopped?.reason===report.reason)return next;const told=[`STOP: ${report.reason} (${report.detail}\
+)`];const deficiencies=report.fixes.slice(0,10).map(({check,what})=>`${check}: ${what}`);if(!isTold(place,told[0]??""))(0,import_chunk_CNHR5XZA.appendEntry)(place.
+journal,(0,import_chunk_CNHR5XZA.entryText)(old.iteration,at,{did:told,verified:report.checks.map(({id,result})=>`${id} ${result}`),deficiencies,next:[]},"stop"));
+return{...next,stopped:{reason:report.reason,detail:report.detail.slice(0,import_chunk_EBEODQ36.loopLimits.textChars),at}}});return isOfNow}function isTold(place,text){
+const[last]=(0,import_chunk_CNHR5XZA.lastEntries)((0,import_chunk_CNHR5XZA.readJournal)(place.journal)??"",1);return last?.note==="stop"&&last.text.includes(text)}
+function isRepairable(report){return report.fixes.length>0&&report.fixes.every(({owner,check})=>owner==="loop"&&(check==="E5"||check==="E6"))}function repairLoop(place){
+return(0,import_chunk_EBEODQ36.lockLoop)(place,()=>{const state=(0,import_chunk_EBEODQ36.requireLoop)(place);const told=repairJournal(place,state);const text=(0,
+import_chunk_KENR2QL6.readHandoff)(place);const next=(0,import_chunk_6V6SZQWQ.makeHandoff)(state,(0,import_chunk_6V6SZQWQ.extraOf)(text));if(next!==text){(0,import_chunk_PGEWSQPR.
+writeFile)(place.handoff,next);told.push("handoff.md written anew from the state")}return told})}function repairJournal(place,state){const told=[];const git=(0,
+import_chunk_CJL3V3Y4.openLoopGit)(place);const before="git"in git?(0,import_chunk_CJL3V3Y4.committed)(git.git,".loop/journal.md"):void 0;const text=(0,import_chunk_CNHR5XZA.
+readJournal)(place.journal)??"";if(before&&!Buffer.from(text).subarray(0,before.length).equals(before)){const old=before.toString("utf8");const known=new Set((0,
+import_chunk_CNHR5XZA.parseEntries)(old).map(entry=>entry.text));const added=(0,import_chunk_CNHR5XZA.parseEntries)(text).filter(entry=>!known.has(entry.text));
+(0,import_chunk_PGEWSQPR.writeFile)(place.journal,`${old}${old.endsWith("\n")?"":"\n"}${added.map(entry=>`
+${entry.text}
+`).join("")}`);told.push(`journal.md put back as it was committed, with ${added.length} later entries after it`)}if(state.iteration>0&&!(0,import_chunk_CNHR5XZA.
+hasEntry)((0,import_chunk_CNHR5XZA.readJournal)(place.journal)??"",state.iteration)){const did=[`the entry of iteration ${state.iteration} was missing; written \
+by the gate from the state`,`last milestone: ${state.last??"unknown"}`];(0,import_chunk_CNHR5XZA.appendEntry)(place.journal,(0,import_chunk_CNHR5XZA.entryText)(
+state.iteration,(0,import_chunk_CL3BCQKO.isoNow)(),{did,verified:[],deficiencies:["its own words are lost"],next:[]}));told.push(`entry of iteration ${state.iteration}\
+ added to journal.md`)}return told}var judgeRounds=3;async function runGate(claim){const part=claim.spec.gate;const{generation,self,spec}=claim;const progress=new import_chunk_UBYOQ2QW.
+Progress(claim);if(generation===1||claim.isReplacementTold)progress.step("claimed","claimed",{worker:self.pid});else progress.step("claimed","worker_replaced",{
+worker:self.pid,generation,baseline_reset:false});if(progress.state.started_at===null)progress.step("started","started",{},{started_at:(0,import_chunk_CL3BCQKO.
+isoNow)()});if(generation>1)await sweep(claim,import_chunk_EBOOCFUF.toolGraceMs);const stop=new AbortController;let stopped;const release=(0,import_chunk_RYGXIUHY.
+listenForStops)(claim,reason=>{stopped??=reason;stop.abort()});try{const place=(0,import_chunk_EBEODQ36.loopPlace)(part.folder,{folder:claim.root,option:spec.state_option});
+const found=await answer(claim,part,place,stop.signal).catch(error=>{if(stopped!==void 0||!(error instanceof import_chunk_NVPF5LEY.FaultError))throw error;return error});
+const ending=stopped===void 0?found:null;release();await finish(claim,progress,ending,stopped)}finally{release()}}async function answer(claim,part,place,signal){
+await(0,import_chunk_EBEODQ36.lockLoop)(place,()=>void 0);for(let round=0;round<judgeRounds;round+=1){const before=standing(place);const found=await judge(claim,
+part,place,signal);if(signal.aborted)return null;if(standing(place).head!==before.head)continue;if(await countGate(place,found.report,claim.spec.id,before.hash))
+return found}throw new import_chunk_NVPF5LEY.FaultError("busy",`the loop, or HEAD, changed ${judgeRounds} times while it was judged`)}function standing(place){const read=(0,
+import_chunk_EBEODQ36.readLoop)(place);const git=(0,import_chunk_CJL3V3Y4.openLoopGit)(place);return{hash:read.kind==="ok"&&!read.isEdited?read.state.hash:null,
+head:"git"in git?(0,import_chunk_CJL3V3Y4.headOf)(git.git):null}}async function judge(claim,part,place,signal){const{spec}=claim;const asked={runCommands:true,environment:(0,
+import_chunk_IYTRN2OE.childEnvironment)({id:spec.id,cwd:place.worktree,mark:spec.mark,add:{},remove:[]}),signal,exclude:[spec.id,...spec.owner===null?[]:[spec.owner]],
+answers:part.judge,gate:spec.id,...memoryOf(claim,place)};let report=await(0,import_chunk_SVYUEDYR.evaluate)(place,asked);const repaired=[];if(part.repair&&isRepairable(
+report)&&!signal.aborted){repaired.push(...await repairLoop(place));report=await(0,import_chunk_SVYUEDYR.evaluate)(place,asked)}const told=repaired.map(line=>`r\
+epaired: ${line}
+`).join("");return{report,text:`${(0,import_chunk_YPYRPMO7.gateText)(report,(0,import_chunk_J4W5AZ5J.digestOf)(place,report.questions))}${told}`}}function memoryOf(claim,place){
+const tree=treeNow(place);const read=(0,import_chunk_PGEWSQPR.readJson)(claim.paths.cursor);const before=read.kind==="ok"&&tree!==null&&isOurs(claim,read.value,
+tree)?read.value.passed:[];const passed=new Set(Array.isArray(before)?before.filter(one=>typeof one==="string"):[]);const told=new Set(passed);return{passed,onPassed(cmd){
+told.add(cmd);const known={tree,passed:[...told]};const key=(0,import_chunk_L7CMPXNA.readKey)();if(tree===null||key===void 0)return;(0,import_chunk_PGEWSQPR.writeJson)(
+claim.paths.cursor,{...known,mac:(0,import_chunk_L7CMPXNA.macOfShort)(promise(claim,known),key)},{sync:false})}}}function isOurs(claim,{tree,passed,mac},now){const key=(0,
+import_chunk_L7CMPXNA.readKey)();return key!==void 0&&tree===now&&typeof mac==="string"&&(0,import_chunk_L7CMPXNA.sameMac)((0,import_chunk_L7CMPXNA.macOfShort)(
+promise(claim,{tree,passed}),key),mac)}function promise({spec},{tree,passed}){return{gate:spec.id,tree,passed}}function treeNow(place){const git=(0,import_chunk_CJL3V3Y4.
+openLoopGit)(place);if("reason"in git)return null;const open=(0,import_chunk_CJL3V3Y4.uncommitted)(place,git.git);return"files"in open&&open.files.length===0?(0,
+import_chunk_CJL3V3Y4.headOf)(git.git):null}async function finish(claim,progress,ending,stopped){const tree=await sweep(claim,import_chunk_EBOOCFUF.drainMs);if(stopped===
+"state_vanished")return;if(ending===null&&stopped==="canceled"){progress.note("cancel_requested",{request:(0,import_chunk_R6BAS6U2.readCancel)(claim.paths)??null});
+progress.step("stop_asked","stopping",{reason:stopped})}(0,import_chunk_DL267GLQ.conclude)(claim,{reason:ending===null?stopped??"canceled":"judged",exit:void 0,
+tree,reconciled:false,warnings:progress.state.warnings,own:ownEnd(ending)})}function ownEnd(ending){if(ending===null)return{error:null,gate:null,text:""};if(!(ending instanceof
+import_chunk_NVPF5LEY.FaultError))return{error:(0,import_chunk_YPYRPMO7.gateError)(ending.report),gate:ending.report,text:ending.text};const text=`${ending.message}\
+
+${ending.next===null?"":`try: ${ending.next}
+`}`;return{error:{code:"nogo",message:ending.message},gate:null,text}}function sweep({spec,paths,self},graceMs){const tree=(0,import_chunk_PUQAGBXA.treeOf)(spec,
+paths,{worker:self,shim:null,child:null});return(0,import_chunk_DKHKDNN3.terminate)(tree,{graceMs,settleMs:import_chunk_EBOOCFUF.killSettleMs})}
+
+},
+"./run-loop-N42224DP.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{runLoop:()=>runLoop});module.exports=stdin_exports;var import_chunk_LM3AY2D3=load("./chunk-LM3AY2D3.js");var import_chunk_I6HCN2BJ=load(
+"./chunk-I6HCN2BJ.js");var import_chunk_SVYUEDYR=load("./chunk-SVYUEDYR.js");var import_chunk_J4W5AZ5J=load("./chunk-J4W5AZ5J.js");var import_chunk_GUWCL2QB=load(
+"./chunk-GUWCL2QB.js");var import_chunk_LGQKAP2U=load("./chunk-LGQKAP2U.js");var import_chunk_RSZJMY3Q=load("./chunk-RSZJMY3Q.js");var import_chunk_KENR2QL6=load(
+"./chunk-KENR2QL6.js");var import_chunk_6V6SZQWQ=load("./chunk-6V6SZQWQ.js");var import_chunk_RYGXIUHY=load("./chunk-RYGXIUHY.js");var import_chunk_CNHR5XZA=load(
+"./chunk-CNHR5XZA.js");var import_chunk_CJL3V3Y4=load("./chunk-CJL3V3Y4.js");var import_chunk_EBEODQ36=load("./chunk-EBEODQ36.js");var import_chunk_LTTE43GU=load(
+"./chunk-LTTE43GU.js");var import_chunk_IUDMGIPH=load("./chunk-IUDMGIPH.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_UBYOQ2QW=load(
+"./chunk-UBYOQ2QW.js");var import_chunk_PALP4FE3=load("./chunk-PALP4FE3.js");var import_chunk_OLD5VJ7N=load("./chunk-OLD5VJ7N.js");var import_chunk_DL267GLQ=load(
+"./chunk-DL267GLQ.js");var import_chunk_EIRSAWIR=load("./chunk-EIRSAWIR.js");var import_chunk_H633AKGG=load("./chunk-H633AKGG.js");var import_chunk_E4Q33Z52=load(
+"./chunk-E4Q33Z52.js");var import_chunk_A3Y43YSR=load("./chunk-A3Y43YSR.js");var import_chunk_MNQD6TQ6=load("./chunk-MNQD6TQ6.js");var import_chunk_G2CVQ22Z=load(
+"./chunk-G2CVQ22Z.js");var import_chunk_TV6M3BVC=load("./chunk-TV6M3BVC.js");var import_chunk_FIPOTEWL=load("./chunk-FIPOTEWL.js");var import_chunk_GAHUBHR4=load(
+"./chunk-GAHUBHR4.js");var import_chunk_WDFY7HZW=load("./chunk-WDFY7HZW.js");var import_chunk_B5JTDTFQ=load("./chunk-B5JTDTFQ.js");var import_chunk_K346ZPGJ=load(
+"./chunk-K346ZPGJ.js");var import_chunk_LHVANLLD=load("./chunk-LHVANLLD.js");var import_chunk_YL5I5TV6=load("./chunk-YL5I5TV6.js");var import_chunk_DKHKDNN3=load(
+"./chunk-DKHKDNN3.js");var import_chunk_PUQAGBXA=load("./chunk-PUQAGBXA.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_PZGY5XKU=load(
+"./chunk-PZGY5XKU.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_EKFG7IT6=load(
+"./chunk-EKFG7IT6.js");var import_chunk_3SV6U5JT=load("./chunk-3SV6U5JT.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
+"./chunk-FSRL2ASG.js");var import_chunk_7RHLLXM5=load("./chunk-7RHLLXM5.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_4MBICC2C=load(
+"./chunk-4MBICC2C.js");var import_chunk_E4YAHXBS=load("./chunk-E4YAHXBS.js");var import_chunk_NBJZFTDI=load("./chunk-NBJZFTDI.js");var import_chunk_7LUFXQWN=load(
+"./chunk-7LUFXQWN.js");var import_chunk_DYMNB7GS=load("./chunk-DYMNB7GS.js");var import_chunk_FDR4B2RE=load("./chunk-FDR4B2RE.js");var import_chunk_ILRLY4JU=load(
+"./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_I7NHB3MV=load("./chunk-I7NHB3MV.js");var import_chunk_V3DXEM5O=load(
+"./chunk-V3DXEM5O.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_OC3P7SNQ=load(
+"./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_L7CMPXNA=load(
+"./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load(
+"./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_SBGDAVSA=load(
+"./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load("./chunk-PDZYO7X2.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load(
+"./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load(
+"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var firstPosition={step:"orient",iteration:0,milestone:null,round:0,job:null,parent:null,
+jobs:[],prompt:null,judge:null,digest:null,gate:null,isCommitted:false,verified:[],detail:"",done:0,startedMs:0};function writePosition(paths,position){(0,import_chunk_PGEWSQPR.
+writeJson)(paths.cursor,{schema:1,...position})}function readPosition(paths){const read=(0,import_chunk_PGEWSQPR.readJson)(paths.cursor);return(read.kind==="ok"?
+positionOf(read.value):void 0)??firstPosition}function noteOf({iteration,milestone,step,round,job,judge,gate:gate2}){return{iteration,milestone,step,round,job:step===
+"gate"?gate2??judge:job}}var steps=["orient","execute","verify","checkpoint","gate","remediate","pace","stop"];function positionOf(value){const{step,milestone,prompt,
+jobs,verified,detail,isCommitted,job,parent,judge,digest,gate:gate2}=value;const isText=one=>typeof one==="string";const isIdOrNull=one=>one===null||isText(one)&&
+(0,import_chunk_V5ZZ3YHA.isId)(one);const texts=one=>Array.isArray(one)&&one.length<=100&&one.every(isText);const{iteration,round,done,startedMs}=value;for(const count of[
+iteration,round,done,startedMs])if(!Number.isSafeInteger(count)||Number(count)<0)return;if(!isText(step)||!steps.includes(step))return void 0;if(milestone!==null&&
+!(isText(milestone)&&/^[A-Za-z0-9._-]{1,64}$/.test(milestone)))return void 0;if(![job,parent,judge,gate2].every(isIdOrNull)||!texts(jobs)||!jobs.every(import_chunk_V5ZZ3YHA.
+isId)||!texts(verified))return void 0;if(prompt!==null&&!isText(prompt)||!isText(detail)||typeof isCommitted!=="boolean")return void 0;if(digest!==null&&!(isText(
+digest)&&/^[0-9a-f]{1,64}$/.test(digest)))return void 0;const known=Object.keys(firstPosition).map(key=>[key,value[key]]);return Object.fromEntries(known)}var shown=50;
+function loopReport(place,position,end){const read=(0,import_chunk_EBEODQ36.readLoop)(place);const lines=[end?`Loop ${endWords[end.end]}: ${line(end.detail)}`:"\
+The loop was broken off.",""];if(read.kind!=="ok")return`${[...lines,`${place.folder} cannot be read any more.`].join("\n")}
 `;const{milestones,iteration,goal}=read.state;const done=milestones.filter(({status})=>status==="done").length;lines.push(`Goal: ${line(goal)}`,`${done} of ${milestones.
 length} milestones done, ${iteration} iterations.`);if(position.milestone&&end?.end!=="done")lines.push(`Last step: ${position.step}, milestone ${position.milestone}\
 , round ${position.round}.`);const marks={done:"x",in_progress:">",pending:" "};const rows=milestones.slice(0,shown).map(({id,title,status})=>`[${marks[status]}\
@@ -8487,7 +8478,7 @@ hands);case"execute":case"remediate":return work(position,hands);case"verify":re
 at:{...position,step:"gate",isCommitted:true,judge:null,digest:null,gate:null}};case"gate":return gate(position,hands);case"pace":return pace(position,part,hands);case"\
 stop":await hands.stop("remediation_exhausted",position.detail);return failed("remediation_exhausted",position.detail)}}function orient(position,part,hands){const state=hands.
 state();if(state.stopped)return ended(state.stopped.reason,state.stopped.detail);const fresh={...firstPosition,done:position.done,iteration:state.iteration,startedMs:hands.
-nowMs()};const next=(0,import_chunk_JLKCH2MU.nextMilestone)(state);const budget=state.budget.iterations_max;if(!next||budget!==null&&state.iteration>=budget)return{
+nowMs()};const next=(0,import_chunk_EBEODQ36.nextMilestone)(state);const budget=state.budget.iterations_max;if(!next||budget!==null&&state.iteration>=budget)return{
 at:{...fresh,step:"gate",isCommitted:true}};if(part.max_iterations!==null&&position.done>=part.max_iterations)return failed("iterations_exhausted",`${position.done}\
  iterations were made, as many as this run was given; next: ${next.id}`);return{at:{...fresh,step:"execute",milestone:next.id,prompt:hands.brief(state,next.id)}}}
 async function work(position,hands){if(position.job===null){if(position.step==="execute"&&position.milestone!==null)await hands.take(position.milestone);const job=await hands.
@@ -8497,7 +8488,7 @@ not known why"}=outcome.error??{};if(hopeless.includes(code))return failed(code,
  before it was finished (${code}: ${message}); look at what is there and finish it`;return deficient(position,[{check:"E2b",owner:"developer",what}])}var hopeless=[
 "auth","quota","spawn_failed","permission_denied"];async function verify(position,hands){const{fixes,verified}=await hands.verify(position);if(fixes.length>0)return deficient(
 position,fixes);return{at:{...position,step:"checkpoint",verified}}}function deficient(position,fixes){const first=fixes[0]?.what??"not known";if(position.round>=
-import_chunk_JLKCH2MU.loopLimits.remediationRounds){const detail=`milestone ${position.milestone} is not right after ${position.round} rounds: ${first}`;return{
+import_chunk_EBEODQ36.loopLimits.remediationRounds){const detail=`milestone ${position.milestone} is not right after ${position.round} rounds: ${first}`;return{
 at:{...position,step:"stop",detail}}}const prompt=deficiencyPrompt(position,fixes);return{at:{...position,step:"remediate",round:position.round+1,parent:position.
 job,job:null,prompt}}}async function gate(position,hands){if(position.gate===null&&position.judge===null){const asked=await hands.launchJudge(position);if(asked)
 return{at:{...position,...asked}}}if(position.gate===null)return{at:{...position,gate:await hands.launchGate(position)}};const{report,message,id}=await hands.gateEnd(
@@ -8516,51 +8507,51 @@ remove:[]});const cli=({words,input,signal})=>(0,import_chunk_NBJZFTDI.runTool)(
 return{cli,environment}}function refusalOf({how,reason,code,stderr,stdout}){if(how!=="exited")return`it was ended (${how}${reason?`: ${reason}`:""})`;const text=(0,
 import_chunk_LXK2ZILE.plainText)(String(stderr)||String(stdout));const lines=text.split("\n").filter(line3=>line3.trim()!=="");const errors=lines.filter(line3=>!/^(note|warning|hand-back):/.
 test(line3));return(0,import_chunk_LXK2ZILE.excerpt)((errors.length>0?errors:lines).slice(0,3).join("; "),600)||`it ended with code ${code}`}async function stopLoop(place,reason,detail){
-await(0,import_chunk_JLKCH2MU.changeLoop)(place,state=>{if(state.stopped)return state;const at=(0,import_chunk_CL3BCQKO.isoNow)();const parts={did:[`STOP: ${reason}\
+await(0,import_chunk_EBEODQ36.changeLoop)(place,state=>{if(state.stopped)return state;const at=(0,import_chunk_CL3BCQKO.isoNow)();const parts={did:[`STOP: ${reason}\
  (${detail})`],verified:[],deficiencies:[detail],next:[]};(0,import_chunk_CNHR5XZA.appendEntry)(place.journal,(0,import_chunk_CNHR5XZA.entryText)(state.iteration,
-at,parts,"stop"));return{...state,stopped:{reason,detail,at}}})}async function verifyWork(place,environment,signal){const state=(0,import_chunk_JLKCH2MU.requireLoop)(
-place);if((0,import_chunk_JLKCH2MU.isEdited)(state))throw(0,import_chunk_JLKCH2MU.editedFault)(place);(0,import_chunk_O7KCUIFC.requireTrust)(place,state);const git=(0,
-import_chunk_WO5J2JAQ.openLoopGit)(place);const marked="git"in git?(0,import_chunk_WO5J2JAQ.addedLines)(place,git.git,state.current?.base??state.boundary):{lines:[]};
-const markers="lines"in marked?(0,import_chunk_DJN5NI37.markedLines)(marked.lines):[];const fixes=markers.slice(0,20).map(what=>({check:"E4",owner:"developer",what:(0,
-import_chunk_LXK2ZILE.excerpt)(what,240)}));const answer=await import_chunk_DJN5NI37.green.run({...{place,read:(0,import_chunk_JLKCH2MU.readLoop)(place),state,git,
+at,parts,"stop"));return{...state,stopped:{reason,detail,at}}})}async function verifyWork(place,environment,signal){const state=(0,import_chunk_EBEODQ36.requireLoop)(
+place);if((0,import_chunk_EBEODQ36.isEdited)(state))throw(0,import_chunk_EBEODQ36.editedFault)(place);(0,import_chunk_LGQKAP2U.requireTrust)(place,state);const git=(0,
+import_chunk_CJL3V3Y4.openLoopGit)(place);const marked="git"in git?(0,import_chunk_CJL3V3Y4.addedLines)(place,git.git,state.current?.base??state.boundary):{lines:[]};
+const markers="lines"in marked?(0,import_chunk_SVYUEDYR.markedLines)(marked.lines):[];const fixes=markers.slice(0,20).map(what=>({check:"E4",owner:"developer",what:(0,
+import_chunk_LXK2ZILE.excerpt)(what,240)}));const answer=await import_chunk_SVYUEDYR.green.run({...{place,read:(0,import_chunk_EBEODQ36.readLoop)(place),state,git,
 runCommands:true,isRefused:false,environment,signal},...{exclude:[],passed:new Set,onPassed:()=>void 0,met:[]}});signal.throwIfAborted();return{fixes:[...answer.
 fixes??[],...fixes],verified:answer.result==="pass"?answer.evidence:[]}}var judgeBytes=256*1024;var lookMs=6*import_chunk_EBOOCFUF.leaseMs;var quickLooks=5;function makeHands(claim,part,place,signal){
 const{root}=claim;const{id}=claim.spec;const{cli,environment}=makeCli(claim,part.folder);const call=async(words,what,input)=>{const answer=await cli({words,signal,
 ...input===void 0?{}:{input}});signal.throwIfAborted();if(answer.how==="exited"&&answer.code===0)return String(answer.stdout);throw new LoopRefusal("exit_nonzer\
 o",`cannot ${what}: ${refusalOf(answer)}`)};const launch=async(words,what,input)=>{const printed=(await call([...words,"--id-only"],what,input)).trim();if(!(0,import_chunk_V5ZZ3YHA.
 isId)(printed))throw new LoopRefusal("exit_nonzero",`cannot ${what}: no job id was printed`);return printed};const questionsNow=async()=>{const{questions}=await(0,
-import_chunk_DJN5NI37.evaluate)(place,{runCommands:false,environment:{},exclude:[id],signal});return{questions,digest:(0,import_chunk_B772X2PJ.digestOf)(place,questions)}};
+import_chunk_SVYUEDYR.evaluate)(place,{runCommands:false,environment:{},exclude:[id],signal});return{questions,digest:(0,import_chunk_J4W5AZ5J.digestOf)(place,questions)}};
 const answersOf=async(judge,digest)=>{const{state,paths}=await untilEnd(root,judge,signal);await cli({words:["wait",judge,"--json","--timeout","1s"],signal});const now=await questionsNow();
-if(state.state!=="done"||now.digest!==digest)return[];const text=(0,import_chunk_3JD7BF26.judgmentOf)((0,import_chunk_PGEWSQPR.readText)(paths.result,judgeBytes)??
+if(state.state!=="done"||now.digest!==digest)return[];const text=(0,import_chunk_LM3AY2D3.judgmentOf)((0,import_chunk_PGEWSQPR.readText)(paths.result,judgeBytes)??
 "",now.digest,now.questions);if(text===void 0)return[];const file=`${claim.paths.folder}/judgment.json`;(0,import_chunk_PGEWSQPR.writeFile)(file,text);return["-\
 -judge",file]};const key=({iteration,milestone,round},what)=>["--once-key",["loop",id,iteration,milestone??"end",what,round].join(":")];return{id,nowMs:import_chunk_CL3BCQKO.
 nowMs,state:()=>currentState(place),async take(milestone){await takeOver(place,root,id,milestone);const{current}=currentState(place);if(current?.milestone===milestone&&
 current.owner===id)return;await call(["loop","start","--milestone",milestone,"--owner",id],`begin milestone ${milestone}`)},brief:(state,milestone)=>{const found=state.
-milestones.find(one=>one.id===milestone);if(!found)throw new LoopRefusal("state_damaged",`the loop has no milestone ${milestone} any more`);return(0,import_chunk_HZAV7NFI.
+milestones.find(one=>one.id===milestone);if(!found)throw new LoopRefusal("state_damaged",`the loop has no milestone ${milestone} any more`);return(0,import_chunk_I6HCN2BJ.
 milestoneBrief)(state,found,{commits:"checkpoint"})},async launchStaff(position){const parent=position.step==="remediate"?position.parent:null;const goesOn=parent!==
 null&&canGoOn(root,parent);const verb=goesOn?["continue","--job",parent]:["implement",...staffOptions(part)];const milestone=position.milestone===null?[]:["--mi\
 lestone",position.milestone];const text=goesOn||position.step==="execute"?position.prompt:`${this.brief(currentState(place),position.milestone??"")}
 ${position.prompt}`;const words=[...verb,...milestone,"--stdin","--timeout",`${part.staff_ms}ms`];return launch([...words,...key(position,position.step)],"start\
  the staff job",text??"")},async staffEnd(job){const{state}=await untilEnd(root,job,signal);await cli({words:["wait",job,"--json","--timeout","1s"],signal});const isDone=state.
 state==="done";return{id:job,isDone,error:state.error,isCanceled:state.state==="canceled"}},verify:()=>verifyWork(place,environment,signal),async checkpoint(position){
-await(0,import_chunk_JLKCH2MU.lockLoop)(place,()=>void 0);const now=currentState(place);if(position.isCommitted?isMended(place,now):now.iteration>position.iteration)
+await(0,import_chunk_EBEODQ36.lockLoop)(place,()=>void 0);const now=currentState(place);if(position.isCommitted?isMended(place,now):now.iteration>position.iteration)
 return;const title=now.milestones.find(one=>one.id===position.milestone)?.title??"";const prefix=position.isCommitted?"fix":"feat";const words=["loop","checkpoi\
 nt","--owner",id,...position.isCommitted?["--fix"]:[]];words.push("--message",`${prefix}(${position.milestone}): ${subject(title)}`);for(const text of didOf(position))
 words.push("--did",text);for(const text of position.verified)words.push("--verified",text);await call(words,"make the checkpoint")},async launchJudge(position){
 const{questions,digest}=await questionsNow();const[first]=questions;if(!first)return null;const backend=part.judge_backend===null?[]:["--backend",part.judge_backend];
 const profile=part.judge_backend!==null&&!(0,import_chunk_FIPOTEWL.findBackend)(part.judge_backend)?"standard":"restricted";const words=["ask",...backend,"--pro\
 file",profile,"--stdin","--timeout",`${part.staff_ms}ms`];const once=key(position,`judge:${digest}`);return{judge:await launch([...words,...once],"ask the judge",
-(0,import_chunk_3JD7BF26.judgePrompt)(questions)),digest}},async launchGate(position){const answers=position.judge===null?[]:await answersOf(position.judge,position.
+(0,import_chunk_LM3AY2D3.judgePrompt)(questions)),digest}},async launchGate(position){const answers=position.judge===null?[]:await answersOf(position.judge,position.
 digest);return launch(["loop","gate","--repair",...answers,...key(position,"gate")],"ask the gate")},async gateEnd(job){const{state}=await untilEnd(root,job,signal);
 await cli({words:["wait",job,"--json","--timeout","1s"],signal});const message=state.error?`${state.error.code}: ${state.error.message}`:state.state;return{id:job,
 report:state.gate??null,message}},stop:(reason,detail)=>stopLoop(place,reason,detail),async sleepUntil(wallMs){const nap=(0,import_chunk_LUIVRIXY.makeNap)(signal);
 for(let rest=wallMs-(0,import_chunk_CL3BCQKO.nowMs)();rest>0&&!signal.aborted;rest=wallMs-(0,import_chunk_CL3BCQKO.nowMs)())await nap.sleep(Math.min(rest,6e4));
-signal.throwIfAborted()}}}function currentState(place){const read=(0,import_chunk_JLKCH2MU.readLoop)(place);if(read.kind==="none")throw new LoopRefusal("state_d\
+signal.throwIfAborted()}}}function currentState(place){const read=(0,import_chunk_EBEODQ36.readLoop)(place);if(read.kind==="none")throw new LoopRefusal("state_d\
 amaged",`there is no ${place.folder} any more`);if(read.kind==="damaged")throw new LoopRefusal("state_damaged",read.faults.join("; "));if(read.isEdited)throw new LoopRefusal(
-"state_damaged",(0,import_chunk_JLKCH2MU.editedFault)(place).message);return read.state}async function takeOver(place,root,id,milestone){const isLost=({current})=>{
+"state_damaged",(0,import_chunk_EBEODQ36.editedFault)(place).message);return read.state}async function takeOver(place,root,id,milestone){const isLost=({current})=>{
 const owner=current?.owner??null;const isLoop=owner!==null&&owner!==id&&(0,import_chunk_V5ZZ3YHA.isId)(owner)&&owner.startsWith("loop-");return current?.milestone===
 milestone&&isLoop&&(!(0,import_chunk_S7M4UBSY.exists)((0,import_chunk_SBGDAVSA.jobPaths)(root,owner).folder)||(0,import_chunk_A3Y43YSR.isOver)(root,owner))};if(!isLost(
-currentState(place)))return;await(0,import_chunk_JLKCH2MU.changeLoop)(place,state=>isLost(state)&&state.current?{...state,current:{...state.current,owner:id,job:id}}:
+currentState(place)))return;await(0,import_chunk_EBEODQ36.changeLoop)(place,state=>isLost(state)&&state.current?{...state,current:{...state.current,owner:id,job:id}}:
 state)}async function untilEnd(root,job,signal){for(let looks=0;;looks+=1){const nap=(0,import_chunk_LUIVRIXY.makeNap)(signal);const close=await(0,import_chunk_OLD5VJ7N.
 watchFifo)((0,import_chunk_SBGDAVSA.jobPaths)(root,job).leaseFifo,()=>nap.ring("end"));try{signal.throwIfAborted();const view=await(0,import_chunk_I7NHB3MV.refreshAttached)(
 root,job);if((0,import_chunk_OC3P7SNQ.isEnded)(view.state)||view.damage!==null)return view;await nap.sleep(looks<quickLooks?1e3:close?lookMs:import_chunk_EBOOCFUF.
@@ -8573,7 +8564,7 @@ value)])}function subject(title){return(0,import_chunk_LXK2ZILE.excerpt)((0,impo
 function didOf({milestone,jobs,round}){const mended=round>0?`, ${round} round${round===1?"":"s"} of mending`:"";return[`milestone ${milestone} by ${jobs.length}\
  staff job${jobs.length===1?"":"s"}: ${jobs.join(", ")}${mended}`]}async function runLoop(claim,log){const part=claim.spec.loop;const progress=new import_chunk_UBYOQ2QW.
 Progress(claim);begin(claim,progress);if(claim.generation>1)await sweep(claim,import_chunk_EBOOCFUF.toolGraceMs);const stop=new AbortController;let stopped;const release=(0,
-import_chunk_RYGXIUHY.listenForStops)(claim,reason=>{stopped??=reason;stop.abort()});const place=(0,import_chunk_JLKCH2MU.loopPlace)(part.folder,{folder:claim.root,
+import_chunk_RYGXIUHY.listenForStops)(claim,reason=>{stopped??=reason;stop.abort()});const place=(0,import_chunk_EBEODQ36.loopPlace)(part.folder,{folder:claim.root,
 option:claim.spec.state_option});const hands=makeHands(claim,part,place,stop.signal);const looping=new Looping(claim,part,hands,progress);try{const end=await looping.
 untilEnd(()=>stopped!==void 0).catch(error=>{if(stopped!==void 0)return void 0;if(error instanceof LoopRefusal)return refused(error.code,error.message);if(error instanceof
 import_chunk_NVPF5LEY.FaultError)return refused("state_damaged",error.message);log(`${(0,import_chunk_NVPF5LEY.messageOf)(error)}
@@ -8587,7 +8578,7 @@ tell()}return void 0}tell(){const note=noteOf(this.position);if(JSON.stringify(t
 this.progress.note("step",{...step,waits_for:job},{loop:note})}};async function finish(claim,part,progress,position,end,stopped){if(!end&&stopped!=="state_vanis\
 hed")await endChildren(claim,part,position);const tree=await sweep(claim,import_chunk_EBOOCFUF.drainMs);if(stopped==="state_vanished")return;const standing={loop:noteOf(
 position)};if(!end&&stopped==="canceled"){progress.note("cancel_requested",{request:(0,import_chunk_R6BAS6U2.readCancel)(claim.paths)??null});progress.step("sto\
-p_asked","stopping",{reason:stopped},standing)}else progress.change(standing);const place=(0,import_chunk_JLKCH2MU.loopPlace)(part.folder,{folder:claim.root,option:claim.
+p_asked","stopping",{reason:stopped},standing)}else progress.change(standing);const place=(0,import_chunk_EBEODQ36.loopPlace)(part.folder,{folder:claim.root,option:claim.
 spec.state_option});const text=loopReport(place,position,end);(0,import_chunk_DL267GLQ.conclude)(claim,{reason:end?end.end==="stopped"?"canceled":"judged":stopped??
 "canceled",exit:void 0,tree,reconciled:false,warnings:progress.state.warnings,own:{error:end?.error??null,loop:noteOf(position),text}})}async function endChildren(claim,part,{
 job,gate:gate2,judge,step}){const{cli}=makeCli(claim,part.folder);const live=step==="gate"?gate2??judge:["execute","remediate"].includes(step)?job:null;if(live!==
@@ -8901,11 +8892,11 @@ import_chunk_NVPF5LEY.usageError)(`cannot take ${option} ${JSON.stringify(word)}
  ~/.config/job-companion/config.json')}
 
 },
-"./staffer-LMJ4NYX5.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{staffer:()=>staffer});module.exports=stdin_exports;var import_chunk_ZBJE26N4=load("./chunk-ZBJE26N4.js");var import_chunk_6GYPBCCT=load(
-"./chunk-6GYPBCCT.js");var import_chunk_5JWNE26B=load("./chunk-5JWNE26B.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_EWTIE2ER=load(
-"./chunk-EWTIE2ER.js");var import_chunk_FZTPRCKC=load("./chunk-FZTPRCKC.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_2UFU4IRL=load(
-"./chunk-2UFU4IRL.js");var import_chunk_NASQND3U=load("./chunk-NASQND3U.js");var import_chunk_D5SDVZN3=load("./chunk-D5SDVZN3.js");var import_chunk_HR3GXE3S=load(
+"./staffer-7V25AM66.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{staffer:()=>staffer});module.exports=stdin_exports;var import_chunk_PVJKVG5F=load("./chunk-PVJKVG5F.js");var import_chunk_UNKTKHVS=load(
+"./chunk-UNKTKHVS.js");var import_chunk_5JWNE26B=load("./chunk-5JWNE26B.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_ZA6EDDUX=load(
+"./chunk-ZA6EDDUX.js");var import_chunk_FZTPRCKC=load("./chunk-FZTPRCKC.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_5A6Z5Z3J=load(
+"./chunk-5A6Z5Z3J.js");var import_chunk_6TT3G2IE=load("./chunk-6TT3G2IE.js");var import_chunk_D5SDVZN3=load("./chunk-D5SDVZN3.js");var import_chunk_HR3GXE3S=load(
 "./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");var import_chunk_TNLY6VRI=load(
 "./chunk-TNLY6VRI.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_XKY43M7U=load(
 "./chunk-XKY43M7U.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_IUDMGIPH=load("./chunk-IUDMGIPH.js");var import_chunk_R34HTX3O=load(
@@ -8920,7 +8911,7 @@ import_chunk_NVPF5LEY.usageError)(`cannot take ${option} ${JSON.stringify(word)}
 "./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
 "./chunk-V5ZZ3YHA.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load("./chunk-PDZYO7X2.js");var import_chunk_RWPWOFIF=load(
 "./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
-"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var staffer=(0,import_chunk_ZBJE26N4.
+"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var staffer=(0,import_chunk_PVJKVG5F.
 makeStaffVerb)({mode:"staffer",examples:['staffer --backend codex --prompt "Fix the test of parse.ts"',"staffer --prompt-file task.md --timeout 90m --once-key t\
 ask-17"]});
 
@@ -9066,9 +9057,9 @@ import_chunk_QZDW7UCL.tryView)(this.ask.root.folder,id);if(view)this.known.set(i
 byLife)}};
 
 },
-"./timer-ONBSBTSN.js": function (module, exports) {
+"./timer-MPE454O6.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{launchTimer:()=>launchTimer,timer:()=>timer});module.exports=stdin_exports;var import_chunk_3BRHHP4S=load("./chunk-\
-3BRHHP4S.js");var import_chunk_2UFU4IRL=load("./chunk-2UFU4IRL.js");var import_chunk_NASQND3U=load("./chunk-NASQND3U.js");var import_chunk_D5SDVZN3=load("./chun\
+3BRHHP4S.js");var import_chunk_5A6Z5Z3J=load("./chunk-5A6Z5Z3J.js");var import_chunk_6TT3G2IE=load("./chunk-6TT3G2IE.js");var import_chunk_D5SDVZN3=load("./chun\
 k-D5SDVZN3.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_7A7PAC7A=load("./ch\
 unk-7A7PAC7A.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_TUGUQTWU=load("./chunk-TUGUQTWU.js");var import_chunk_HJHBIBBW=load("./\
 chunk-HJHBIBBW.js");var import_chunk_5KEVMXCX=load("./chunk-5KEVMXCX.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_LUIVRIXY=load("\
@@ -9126,17 +9117,17 @@ ${notes}`,examples:[...timerIn.examples,...timerAt.examples],async choose(args){
 usageError)(`cannot arm a timer ${word} ${rest[0]}: it is negative`);if(word==="in")return{command:timerIn,args:rest};if(word==="at")return{command:timerAt,args:rest};
 if(word==="--help"||word==="-h")return{command:timer,args};const came=word===void 0?"without a word":JSON.stringify(word);throw(0,import_chunk_NVPF5LEY.usageError)(
 `cannot arm a timer ${came}: the forms are timer in DELAY and timer at INSTANT`,(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_PDZYO7X2.selfWords)(),"\
-timer","--help"]))},run(){throw new Error("timer is timer in or timer at")}};async function arm(context,input,verb,when){const words=(0,import_chunk_2UFU4IRL.onceWords)(
-verb,input,null,null);const repeated=await(0,import_chunk_2UFU4IRL.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const{due,delay}=when();
+timer","--help"]))},run(){throw new Error("timer is timer in or timer at")}};async function arm(context,input,verb,when){const words=(0,import_chunk_5A6Z5Z3J.onceWords)(
+verb,input,null,null);const repeated=await(0,import_chunk_5A6Z5Z3J.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const{due,delay}=when();
 const[message,slot]=[input.text("message")??"",input.text("slot")];const size=Buffer.byteLength(message);if(size>import_chunk_EBOOCFUF.timerMessageBytes)throw(0,
 import_chunk_NVPF5LEY.usageError)(`cannot take a --message of ${size} bytes: at most ${import_chunk_EBOOCFUF.timerMessageBytes} are allowed`);const part={due_at:(0,
 import_chunk_CL3BCQKO.isoOf)(due),delay_ms:delay,message,slot:slot===void 0?null:requireSlotName(slot),durable:true};return launchTimer(context,input,{timer:part,
-lineage:null,words})}async function launchTimer(context,input,job){(0,import_chunk_NASQND3U.checkLaunchOptions)(input);const root=context.root(input);const said=(0,
-import_chunk_NASQND3U.launchWords)(input,job.earlier&&{owner:job.earlier.owner,label:job.earlier.label});const{admit,earlier}=admitTimer(root,job.timer.slot);const launched=await(0,
+lineage:null,words})}async function launchTimer(context,input,job){(0,import_chunk_6TT3G2IE.checkLaunchOptions)(input);const root=context.root(input);const said=(0,
+import_chunk_6TT3G2IE.launchWords)(input,job.earlier&&{owner:job.earlier.owner,label:job.earlier.label});const{admit,earlier}=admitTimer(root,job.timer.slot);const launched=await(0,
 import_chunk_D5SDVZN3.launch)(root,{kind:"timer",verb:"timer",...said,cwd:context.cwd,deadlineMs:job.timer.delay_ms??Math.max(0,Date.parse(job.timer.due_at)-(0,
 import_chunk_CL3BCQKO.nowMs)()),killGraceMs:0,maxOutputBytes:import_chunk_EBOOCFUF.limits.maxOutput.default,firstOutputMs:null,stallMs:null,lineage:job.lineage,
-run:null,staff:null,timer:job.timer,notify:await(0,import_chunk_NASQND3U.notifyOf)(context,input,job.notify),words:job.words,admit});const replaced=launched.isNew?
-await replaceTimers(root,earlier(),{id:launched.id,owner:said.owner}):[];return(0,import_chunk_NASQND3U.tellLaunched)(context,input,root,{...launched,replaced},
+run:null,staff:null,timer:job.timer,notify:await(0,import_chunk_6TT3G2IE.notifyOf)(context,input,job.notify),words:job.words,admit});const replaced=launched.isNew?
+await replaceTimers(root,earlier(),{id:launched.id,owner:said.owner}):[];return(0,import_chunk_6TT3G2IE.tellLaunched)(context,input,root,{...launched,replaced},
 false)}function futureInstant(text){const now=(0,import_chunk_CL3BCQKO.nowMs)();const due=parseInstant(text,now);const refused=why=>new import_chunk_NVPF5LEY.FaultError(
 "usage",`cannot arm a timer at ${text}: ${why}; the clock here says ${(0,import_chunk_CL3BCQKO.isoOf)(now)}, and an hour from now is ${exampleInstant(now)}`,null);
 if(due<=now)throw refused(`that was ${now-due<6e4?(0,import_chunk_SBRRC2LY.formatAge)(now-due):(0,import_chunk_SBRRC2LY.formatDuration)(now-due)} ago`);const{max}=import_chunk_EBOOCFUF.
@@ -9424,9 +9415,9 @@ exports=stdin_exports;var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var 
 "./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./watch-3UMWDT3G.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{watch:()=>watch});module.exports=stdin_exports;var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_2UFU4IRL=load(
-"./chunk-2UFU4IRL.js");var import_chunk_NASQND3U=load("./chunk-NASQND3U.js");var import_chunk_D5SDVZN3=load("./chunk-D5SDVZN3.js");var import_chunk_HR3GXE3S=load(
+"./watch-PQAM62MJ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{watch:()=>watch});module.exports=stdin_exports;var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_5A6Z5Z3J=load(
+"./chunk-5A6Z5Z3J.js");var import_chunk_6TT3G2IE=load("./chunk-6TT3G2IE.js");var import_chunk_D5SDVZN3=load("./chunk-D5SDVZN3.js");var import_chunk_HR3GXE3S=load(
 "./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");var import_chunk_7U2475D5=load(
 "./chunk-7U2475D5.js");var import_chunk_42XSUFRY=load("./chunk-42XSUFRY.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_G4YWOPCR=load(
 "./chunk-G4YWOPCR.js");var import_chunk_E4YAHXBS=load("./chunk-E4YAHXBS.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_ZZ53MBOS=load(
@@ -9458,11 +9449,11 @@ o such condition`;return(0,import_chunk_NVPF5LEY.usageError)(`${came}; there are
 words:kind.words,options:{...kind.options,...watchOptions(kind.isRemote)},...kind.notes===void 0?{}:{notes:kind.notes},examples:kind.examples,run:(context,input)=>start(
 kind,args,context,input)}}function formOf({form}){return form.startsWith("-- ")?`--for D [options] ${form}`:`${form} --for D [options]`}async function start(kind,args,context,input){
 checkTogether(input);if(input.has("once"))return(await Promise.resolve().then(()=>load("./watch-once-ZQ4UWCSE.js"))).lookNow(context,kind,input,placeOf(context,
-input));if(!input.has("for"))throw missingBound(kind,args,input);const words=(0,import_chunk_2UFU4IRL.onceWords)(`watch ${kind.id}`,input,context.cwd,null);const isForeground=input.
-has("foreground");const repeated=isForeground?void 0:await(0,import_chunk_2UFU4IRL.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const root=context.
-root(input);const launched=await(0,import_chunk_D5SDVZN3.launch)(root,{...requestOf(kind,context,input,words),notify:await(0,import_chunk_NASQND3U.notifyOf)(context,
-input,null)});if(isForeground)return(await Promise.resolve().then(()=>load("./watch-foreground-FNLHQBBN.js"))).follow(context,root,launched.id);return(0,import_chunk_NASQND3U.
-tellLaunched)(context,input,root,launched,false)}function requestOf(kind,context,input,words){return{kind:"watch",verb:"watch",...(0,import_chunk_NASQND3U.launchWords)(
+input));if(!input.has("for"))throw missingBound(kind,args,input);const words=(0,import_chunk_5A6Z5Z3J.onceWords)(`watch ${kind.id}`,input,context.cwd,null);const isForeground=input.
+has("foreground");const repeated=isForeground?void 0:await(0,import_chunk_5A6Z5Z3J.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const root=context.
+root(input);const launched=await(0,import_chunk_D5SDVZN3.launch)(root,{...requestOf(kind,context,input,words),notify:await(0,import_chunk_6TT3G2IE.notifyOf)(context,
+input,null)});if(isForeground)return(await Promise.resolve().then(()=>load("./watch-foreground-FNLHQBBN.js"))).follow(context,root,launched.id);return(0,import_chunk_6TT3G2IE.
+tellLaunched)(context,input,root,launched,false)}function requestOf(kind,context,input,words){return{kind:"watch",verb:"watch",...(0,import_chunk_6TT3G2IE.launchWords)(
 input),cwd:(0,import_chunk_S7M4UBSY.realPath)(context.cwd),deadlineMs:input.durationOrDefault("for"),killGraceMs:import_chunk_EBOOCFUF.toolGraceMs,maxOutputBytes:import_chunk_EBOOCFUF.
 limits.maxOutput.default,firstOutputMs:null,stallMs:null,lineage:null,run:null,staff:null,watch:partOf(kind,input,placeOf(context,input)),words}}function partOf(kind,input,place){
 const read=kind.read(input,place);return{condition:kind.id,...read,...kind.start?{start:kind.start(read.input)}:{},every_ms:input.durationOrDefault("every"),attempt_ms:input.
@@ -9470,7 +9461,7 @@ durationOrDefault("attempt-timeout"),tolerate:input.count("tolerate")??null,repe
 input);return{cwd:context.cwd,stateRoot:root.folder,isOnce:input.has("once"),jobId(text){(0,import_chunk_LTTE43GU.checkRoot)(root.folder);return(0,import_chunk_447EROGN.
 findJob)(root,text)}}}function checkTogether(input){const withoutJob=["for","every","tolerate","repeat","foreground","once-key","notify","label","wait","id-only"];
 const pairs=[...withoutJob.map(other=>["once",other]),["foreground","wait"],["foreground","id-only"]];for(const[one,other]of pairs)if(input.has(one)&&input.has(
-other))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${one} and --${other} together`);(0,import_chunk_NASQND3U.checkLaunchOptions)(input)}function missingBound(kind,args,input){
+other))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${one} and --${other} together`);(0,import_chunk_6TT3G2IE.checkLaunchOptions)(input)}function missingBound(kind,args,input){
 const rest=input.rest??[];const misplaced=(0,import_chunk_LVXJVB3Z.misplacedIn)({...kind.options,...watchOptions(kind.isRemote)},rest);const own=misplaced?args.
 slice(0,args.length-rest.length-1):args;const moved=misplaced?[...misplaced.options,"--",...misplaced.program]:[];const bound=misplaced?.options.some(word=>/^--for(=|$)/.
 test(word))?[]:["--for","2h"];const why=misplaced?`; options go before --: ${(0,import_chunk_GEPPUING.quoteWords)(misplaced.options)} would go to the program`:"";

@@ -6,11 +6,11 @@ import { lockLoop, loopCommand, sealState, writeState } from '../../loop/files.t
 import { headOf, openLoopGit } from '../../loop/git.ts';
 import { makeHandoff } from '../../loop/handoff.ts';
 import { journalHead } from '../../loop/journal.ts';
-import { isThere } from '../../loop/look.ts';
 import { checkLoopFolder, loopPlace } from '../../loop/place.ts';
 import { freshState, planMilestone, withPlan } from '../../loop/plan.ts';
 import { trust } from '../../loop/trust.ts';
 import { createFile, createFolder, writeFile } from '../../platform/files.ts';
+import { exists } from '../../platform/folders.ts';
 import type { Command } from '../command.ts';
 import { planOf, planOptions } from './plan-options.ts';
 
@@ -35,9 +35,9 @@ export const init: Command = {
     // What stood there before the loop is nobody's fault in it.
     const boundary = 'git' in git ? headOf(git.git) : null;
     const planned = withPlan({ ...freshState(goal), boundary }, { ...plan, milestones });
-    if (checkLoopFolder(place) && isThere(place.state)) throw taken(place.folder, loopCommand(place, 'status'));
+    if (checkLoopFolder(place) && exists(place.state)) throw taken(place.folder, loopCommand(place, 'status'));
     const state = await lockLoop(place, () => {
-      if (checkLoopFolder(place) && isThere(place.state)) throw taken(place.folder, loopCommand(place, 'status'));
+      if (checkLoopFolder(place) && exists(place.state)) throw taken(place.folder, loopCommand(place, 'status'));
       const sealed = sealState(planned);
       createFolder(place.folder);
       // Its files are read byte by byte: no checkout may give them other line ends.

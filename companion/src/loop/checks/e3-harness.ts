@@ -1,8 +1,8 @@
 // E3: there is something that runs tests, as far as files can tell. Whether the acceptance can be said as a test is a question.
 import path from 'node:path';
+import { isFile } from '../../platform/folders.ts';
 import { nextMilestone } from '../files.ts';
 import { acceptanceOf } from '../handoff.ts';
-import { isRegularFile } from '../look.ts';
 import { type Check, fail, pass, skipped } from './check.ts';
 
 /** Files that a test runner, a linter or a type checker leaves in a repository. */
@@ -41,7 +41,7 @@ export const harness: Check = {
 
   run({ state, place }) {
     if (!state) return skipped('the state cannot be read');
-    const found = signs.filter((name) => isRegularFile(path.join(place.worktree, name)));
+    const found = signs.filter((name) => isFile(path.join(place.worktree, name)));
     if (found.length === 0 && state.verify.length === 0)
       return fail('E3', [
         { owner: 'developer', what: 'neither a verify command nor a known test, lint or type configuration was found' },

@@ -2,7 +2,7 @@
 import path from 'node:path';
 import { loopLimits } from '../../core/limits-loop.ts';
 import { isoNow, nowMs } from '../../platform/clock.ts';
-import { isThere } from '../look.ts';
+import { exists } from '../../platform/folders.ts';
 import { dateOf } from '../plan.ts';
 import { runCommand } from '../run-command.ts';
 import { type Check, fail, pass, type Seen, skipped } from './check.ts';
@@ -67,5 +67,5 @@ function judgeFile(name: string, worktree: string): Judged {
   const full = path.resolve(worktree, name);
   if (name === '' || path.isAbsolute(name) || !`${full}/`.startsWith(`${worktree}/`))
     return { is: 'fault', why: 'it is no path inside the worktree' };
-  return isThere(full) ? { is: 'met', why: 'it is there' } : { is: 'not met', why: 'it is not there' };
+  return exists(full) ? { is: 'met', why: 'it is there' } : { is: 'not met', why: 'it is not there' };
 }
